@@ -7,6 +7,7 @@ import json
 import pytest
 
 from crossply.cli.main import main
+from tests.support.cli.app_platform import PROJECT
 
 XR = "apiVersion: example.org/v1\nkind: Thing\nmetadata: {name: it}\n"
 
@@ -30,6 +31,7 @@ def unreachable(tmp_path):
         (XR, ("--context", "other"), 'no context named "other"', "kubeconfig"),
         ("kind: [", (), "error converting YAML to JSON", ""),
         ("just: data", (), "Object 'Kind' is missing", "every object needs kind"),
+        (PROJECT, (), "the files have no objects", "XRs, Compositions or XRDs"),
         ("# nothing", (), "the files have no objects", "XRs, Compositions or XRDs"),
     ],
 )

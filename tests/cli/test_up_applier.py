@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from crossply.cli.framework.styling import PLAIN
-from crossply.cli.up.files.applier import CHANGED, CREATED, DELETED, FAILED, UNCHANGED, Applier
+from crossply.cli.up.files.applier import CHANGED, CREATED, DELETED, FAILED, UNCHANGED, Applier, Outcome
 from crossply.cli.up.files.apply_order import in_order, is_pruned, is_shown
 from crossply.cli.up.files.file_set import FileObject, FileSet
 from crossply.cli.up.files.save_report import MOST_FIELDS, composed_lines, outcome_lines
 from crossply.kube.client import Client
 from crossply.resource_tree.node import Node
-from tests.support.cli.app_platform import SUITE, XR
+from tests.support.cli.app_platform import PROJECT, SUITE, XR
 from tests.support.cli.trace_cluster import World
 
 
@@ -42,6 +43,7 @@ def test_prerequisites_are_applied_first() -> None:
 def test_documents_that_no_server_reads_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "deep" / ".hidden").mkdir(parents=True)
     (tmp_path / "deep" / "all.yaml").write_text(f"{SUITE}---\n{XR}")
+    (tmp_path / "project.yaml").write_text(PROJECT)
     (tmp_path / "deep" / ".hidden" / "xr.yaml").write_text(XR.replace("shop", "hidden"))
     (tmp_path / "nameless.yaml").write_text("apiVersion: v1\nkind: ConfigMap\n")
     items, problems = FileSet([str(tmp_path)]).read()
@@ -111,10 +113,12 @@ def test_a_kind_that_is_never_served_fails_after_a_while_and_the_rest_is_applied
     ]
     waited: list[list[str]] = []
 
+    def wait_on(later: Sequence[FileObject], outcomes: Sequence[Outcome]) -> bool:
+        waited.append([item.label for item in (*(outcome.item for outcome in outcomes), *later)])
+        return True
+
     async def case(client: Client) -> list[str]:
-        outcomes = await Applier(client, seconds=1.0).apply(
-            items, lambda later: waited.append([item.label for item in later])
-        )
+        outcomes = await Applier(client, seconds=1.0).apply(items, wait_on)
         assert [(outcome.item.label, outcome.action) for outcome in outcomes] == [
             ("ConfigMap/beside (default)", CREATED),
             ("Ghost/boo", FAILED),
@@ -122,7 +126,7 @@ def test_a_kind_that_is_never_served_fails_after_a_while_and_the_rest_is_applied
         return outcome_lines(outcomes[1:], PLAIN)
 
     lines = world.run(case)
-    assert waited[0] == ["Ghost/boo"]
+    assert waited[0] == ["ConfigMap/beside (default)", "Ghost/boo"]
     assert lines[0] == '! Ghost/boo: no matches for kind "Ghost" in version "nowhere.test/v1"'
     assert lines[1].strip() == "at ghost.yaml:3"
     assert lines[2].startswith("    try: check the apiVersion and kind")

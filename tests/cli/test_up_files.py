@@ -49,6 +49,7 @@ def test_all_files_are_applied_and_the_tree_is_shown(window: Terminal) -> None:
     assert "+ CompositeResourceDefinition/apps.acme.test created" in text
     assert "+ App/shop (default) created" in text
     assert "CompositionTest" not in text, "suites are not for API servers"
+    assert "Project" not in text, "nor are projects"
     assert "level=" not in text, "the log goes to a file"
 
 
@@ -93,6 +94,17 @@ def test_a_refused_or_briefly_empty_xr_keeps_its_tree(window: Terminal, folder: 
     app.write_text(text)
     shown = window.wait_for(lambda shown: "✓ True   ✓ True" in shown and shown.count("applied app.yaml") > 2)
     assert "- ConfigMap/" not in shown
+
+
+def test_a_kind_that_nothing_serves_holds_up_neither_trees_nor_saves(window: Terminal, folder: Path) -> None:
+    early = folder / "platform" / "early.yaml"
+    early.write_text(XR.replace("App", "Ap").replace("shop", "early") + "---\n" + XR.replace("shop", "third"))
+    window.wait_for("waiting for Ap (acme.test/v1) to be served")
+    window.wait_for("└─ ConfigMap/third-")
+    early.write_text(XR.replace("shop", "early"))
+    window.wait_for(lambda text: "+ App/early (default) created" in text and "waiting for" not in text)
+    early.unlink()
+    window.wait_for("- App/early (default) deleted")
 
 
 def test_objects_that_leave_the_files_are_deleted_but_not_definitions(window: Terminal, folder: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any, TextIO
 
 from crossply.errors import CrossplyError
 from crossply.values import Object, yaml
+from crossply.values.api_version import api_group
 from crossply.values.yaml import Document, SeparatorError, YamlError, read_first
 from crossply.values.yaml.limits import MAX_BYTES
 
@@ -116,14 +117,26 @@ def _why_no_object(value: Any) -> str:
 
 
 _PURPOSE = "cannot parse YAML manifest"
+_GROUPS_OF_PROGRAMS = (
+    "crossply.dev",
+    "dev.crossplane.io",
+    "kustomize.config.k8s.io",
+    "meta.dev.upbound.io",
+    "meta.pkg.crossplane.io",
+)
+
+
+def is_resource(obj: Object) -> bool:
+    """Whether an object is for an API server: test suites, projects and the metadata of packages are not."""
+    return api_group(str(obj.get("apiVersion") or "")) not in _GROUPS_OF_PROGRAMS
 
 
 def read_objects(paths: Iterable[str], stdin: TextIO) -> list[Object]:
-    """Every object, those of lists one by one."""
+    """Every resource, those of lists one by one."""
     objects: list[Object] = []
     for path in paths:
         for document in _standard_input(stdin) if path == "-" else read_documents(path, _PURPOSE):
-            objects += objects_in(document)
+            objects += filter(is_resource, objects_in(document))
     if not objects:
         raise SourceError("the files have no objects", hint="name files that hold XRs, Compositions or XRDs")
     return objects

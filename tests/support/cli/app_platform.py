@@ -65,13 +65,24 @@ apiVersion: crossply.dev/v1alpha1
 kind: CompositionTest
 metadata: {name: apps}
 """
+PROJECT = """\
+apiVersion: dev.crossplane.io/v1alpha1
+kind: Project
+metadata: {name: platform}
+"""
 
 
 def write_platform(folder: Path) -> None:
     """The XR comes first by name, so that only sorting can put the definition before it."""
     platform = folder / "platform"
     platform.mkdir(parents=True)
-    files = {"definition": DEFINITION, "composition": COMPOSITION, "functions": FUNCTION, "suite": SUITE}
+    files = {
+        "definition": DEFINITION,
+        "composition": COMPOSITION,
+        "functions": FUNCTION,
+        "suite": SUITE,
+        "project": PROJECT,
+    }
     for name, text in files.items():
         (platform / f"{name}.yaml").write_text(text)
     (folder / "app.yaml").write_text(XR)

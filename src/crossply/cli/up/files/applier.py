@@ -45,6 +45,13 @@ class Outcome(NamedTuple):
     """Of one that failed: whether there is an older one in the control plane."""
 
 
+Waiting = Callable[[Sequence[FileObject], Sequence[Outcome]], bool]
+"""Called again and again with the objects whose kinds are not served yet, and what became of the others.
+
+Returns whether to wait on.
+"""
+
+
 class Applier:
     """Applies the files of one control plane, again and again."""
 
@@ -55,12 +62,9 @@ class Applier:
         self._applied: dict[Reference, FileObject] = {}
 
     async def apply(
-        self, items: Sequence[FileObject], waiting: Callable[[list[FileObject]], None] = lambda items: None
+        self, items: Sequence[FileObject], waiting: Waiting = lambda later, outcomes: True
     ) -> list[Outcome]:
-        """Apply all, and delete what was applied before and is gone.
-
-        `waiting` is called with the objects whose kinds are not served yet.
-        """
+        """Apply all, and delete what was applied before and is gone."""
         outcomes = await self._prune(items)
         ordered = [items[position] for position in in_order([item.object for item in items])]
         end = time.monotonic() + self._seconds
@@ -74,7 +78,8 @@ class Applier:
                     outcomes.append(outcome)
             ordered = later
             if ordered:
-                waiting(ordered)
+                if not waiting(ordered, outcomes):
+                    break
                 self._discovery.doubt()
                 await asyncio.sleep(_PAUSE)
         return outcomes

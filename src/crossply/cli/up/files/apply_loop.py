@@ -45,13 +45,14 @@ class ApplyLoop:
             self._warn(_problem_text(problem))
         waited: set[Reference] = set()
 
-        def waiting(later: Sequence[FileObject]) -> None:
+        def waiting(later: Sequence[FileObject], outcomes: Sequence[Outcome]) -> bool:
             for item in later:
                 if item.reference not in waited:
                     waited.add(item.reference)
                     self._say(
                         f"waiting for {item.reference.kind} ({item.reference.api_version}) to be served"
                     )
+            return True
 
         outcomes = await self._applier.apply(items, waiting)
         for line in outcome_lines([item for item in outcomes if item.action != FAILED], self._style):
@@ -79,8 +80,9 @@ class ApplyLoop:
                     if states is not None and file_states(self._files.files) != current:
                         continue  # saved again while it was read
                     changed = [path for path in current if not states or states.get(path) != current[path]]
-                    await self._save(trees, view, changed, read, first=states is None)
+                    title = _title(changed, first=states is None)
                     states = current
+                    await self._save(trees, view, title, read, states)
                 if showing.done():
                     showing.result()
                 await asyncio.sleep(_PAUSE)
@@ -98,30 +100,37 @@ class ApplyLoop:
                 return current
 
     async def _save(
-        self, trees: _LiveTrees, view: View, changed: list[str], read: FilesRead, first: bool
+        self, trees: _LiveTrees, view: View, title: str, read: FilesRead, states: FileStates
     ) -> None:
-        names = ", ".join(map(relative, changed[:3]))
-        names += f" and {len(changed) - 3} more" if len(changed) > 3 else ""
-        view.begin(f"applied {names}" if first or changed else "files were deleted")
+        view.begin(title)
         items, problems = read
 
-        def waiting(later: Sequence[FileObject]) -> None:
+        def waiting(later: Sequence[FileObject], outcomes: Sequence[Outcome]) -> bool:
             view.waiting(_awaited(later))
+            self._follow(trees, outcomes)
+            return file_states(self._files.files) == states
 
         outcomes = await self._applier.apply(items, waiting)
         view.waiting("")
-        self._items = {outcome.item.reference for outcome in outcomes}
         lines: list[str] = []
         for problem in problems:
             lines.append(self._style.sign("!", f"! {_problem_text(problem.replace(hint=''))}"))
             lines += [f"    try: {harmless(problem.hint)}"] if problem.hint else []
         view.applied([*lines, *outcome_lines(outcomes, self._style)])
-        trees.references = tuple(
+        self._follow(trees, outcomes)
+        trees.notify()
+
+    def _follow(self, trees: _LiveTrees, outcomes: Sequence[Outcome]) -> None:
+        """Show the trees of what was applied, unless they are shown already."""
+        self._items = {outcome.item.reference for outcome in outcomes}
+        references = tuple(
             outcome.item.reference
             for outcome in outcomes
             if is_shown(outcome.item.object) and outcome.action != DELETED and outcome.exists
         )
-        trees.notify()
+        if references != trees.references:
+            trees.references = references
+            trees.notify()
 
     async def _show(self, trees: _LiveTrees, view: View) -> None:
         while True:
@@ -139,6 +148,14 @@ class ApplyLoop:
         # `up --detach` shows the warnings of the process in the background.
         self._invocation.stderr.write(f"crossply: warning: {harmless(sentence)}\n")
         self._invocation.stderr.flush()
+
+
+def _title(changed: Sequence[str], first: bool) -> str:
+    """`applied app.yaml, platform/functions.yaml`."""
+    if not first and not changed:
+        return "files were deleted"
+    names = ", ".join(map(relative, changed[:3]))
+    return f"applied {names}" + (f" and {len(changed) - 3} more" if len(changed) > 3 else "")
 
 
 def _awaited(items: Sequence[FileObject]) -> str:

@@ -7,15 +7,17 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from crossply.errors import CrossplyError
-from crossply.manifests.files import SourceError, is_pipe_or_device, objects_in, read_documents
+from crossply.manifests.files import (
+    SourceError,
+    is_pipe_or_device,
+    is_resource,
+    objects_in,
+    read_documents,
+)
 from crossply.resource_tree.node import Node, Reference
 from crossply.values import Object
-from crossply.values.api_version import api_group
 
 _ENDINGS = (".yaml", ".yml")
-_NO_RESOURCES = ("crossply.dev", "meta.pkg.crossplane.io", "meta.dev.upbound.io", "kustomize.config.k8s.io")
-"""API groups whose documents are read by programs, not by API servers: test suites, packages, projects."""
-
 _BLANK_BYTES = 4096
 _HOW_TO_DELETE = "delete the file, or leave a comment in it, to have its objects deleted"
 
@@ -125,7 +127,7 @@ def _read(file: str) -> list[FileObject]:
     objects = []
     for document in read_documents(file, "cannot parse YAML manifest"):
         for obj in objects_in(document):
-            if api_group(str(obj.get("apiVersion") or "")) in _NO_RESOURCES:
+            if not is_resource(obj):
                 continue
             place = f"{document.source}:{document.line}"
             if not Node(obj).reference.name:
