@@ -103,7 +103,7 @@ def test_an_unmet_readiness_check_is_named_with_what_the_resource_has(scenarios:
     scenarios.apply(function, definition("Gate"), composed, xr("Gate"))
     text = scenarios.explain_until("readiness check", "gate/mine")
     assert "Why: ConfigMap/mine-" in text
-    assert "readiness check is not met: data.state must be 'up', and is 'down'" in text
+    assert 'readiness check is not met: data.state must be "up", and is "down"' in text
 
 
 def test_a_provider_that_is_down(scenarios: FailureScenarios) -> None:

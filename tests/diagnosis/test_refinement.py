@@ -118,24 +118,58 @@ def test_a_function_that_cannot_be_called_is_reported_with_its_health_and_its_lo
     assert cause.sentence == 'Function maker is not installed, which step "a" calls; did you mean make?'
 
 
-def test_an_unmet_readiness_check_is_reported_with_its_value() -> None:
-    check = {"type": "MatchString", "fieldPath": "status.phase", "matchString": "up"}
-    resources = [{"name": "db", "readinessChecks": [check]}]
+def xr_with_unready_db(**status: Any) -> Node:
     annotations = {"annotations": {"crossplane.io/composition-resource-name": "db"}}
     child = Node(
         {
             "apiVersion": "v1",
             "kind": "Db",
             "metadata": {"name": "one", **annotations},
-            "status": {"phase": "down"},
+            "status": status,
         }
     )
     xr = node("x", **composed_by())
     ready = {"type": "Ready", "status": "False", "reason": "Creating", "message": "Unready resources: db"}
     xr.object["status"] = {"conditions": [ready]}
     xr.children = [child]
-    cause = refined(xr, **pipeline({"step": "a", "input": {"resources": resources}}))
-    assert cause.text == "Db/one: readiness check is not met: status.phase must be 'up', and is 'down'"
+    return xr
+
+
+PHASE = {"type": "MatchString", "fieldPath": "status.phase", "matchString": "up"}
+SERVES = {"type": "MatchTrue", "fieldPath": "status.serves"}
+HEALTHY = {"type": "MatchCondition", "matchCondition": {"type": "Healthy", "status": "True"}}
+
+
+def checked(*checks: Object) -> Object:
+    """Evidence with a Composition whose resource has these readiness checks."""
+    resources = [{"name": "db", "readinessChecks": list(checks)}]
+    return pipeline({"step": "a", "input": {"resources": resources}})
+
+
+def test_an_unmet_readiness_check_is_reported_with_its_value() -> None:
+    cause = refined(xr_with_unready_db(phase="down"), **checked(PHASE))
+    assert cause.text == 'Db/one: readiness check is not met: status.phase must be "up", and is "down"'
+
+
+def test_values_are_written_as_in_manifests() -> None:
+    cause = refined(xr_with_unready_db(phase="up", serves=False), **checked(PHASE, SERVES))
+    assert cause.sentence == "readiness check is not met: status.serves must be true, and is false"
+    cause = refined(xr_with_unready_db(phase="up", serves=1), **checked(SERVES))
+    assert cause.sentence == "readiness check is not met: status.serves must be true, and is 1"
+
+
+@pytest.mark.parametrize(
+    ("checks", "sentence"),
+    [
+        ((PHASE,), 'readiness check is not met: status.phase must be "up"'),
+        ((PHASE, HEALTHY), "readiness check is not met: condition Healthy must be True, and is not there"),
+        ((PHASE, SERVES), ""),
+    ],
+)
+def test_no_value_is_stated_of_a_field_that_is_not_at_hand(checks: tuple[Object, ...], sentence: str) -> None:
+    xr = xr_with_unready_db()
+    general = refined(xr, has_whole_objects=False).sentence
+    assert refined(xr, has_whole_objects=False, **checked(*checks)).sentence == (sentence or general)
 
 
 def test_the_log_of_a_provider_that_is_down_is_evidence() -> None:

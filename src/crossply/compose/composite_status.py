@@ -18,6 +18,7 @@ from crossply.compose.events import (
     StatusCondition,
 )
 from crossply.errors import CrossplyError
+from crossply.kinds.composition import Step
 from crossply.values import Object
 
 MOST_CONDITIONS = 100
@@ -37,7 +38,11 @@ class Report(NamedTuple):
 
 
 def report_success(
-    composed: Iterable[Composed], refused: Mapping[str, str], ready: bool | None, shows_cause: bool = False
+    composed: Iterable[Composed],
+    refused: Mapping[str, str],
+    ready: bool | None,
+    shows_cause: bool = False,
+    steps: Iterable[Step] = (),
 ) -> Report:
     """The status after a successful reconcile. `ready` is set by functions and takes precedence."""
     resources = tuple(composed)
@@ -52,7 +57,7 @@ def report_success(
     if shows_cause and available.status == "False":
         from crossply.compose.ready_condition_cause import cause_of_unready, with_cause
 
-        cause = cause_of_unready(resources, refused)
+        cause = cause_of_unready(resources, refused, [step.input for step in steps])
         available = available._replace(message=with_cause(available.message, cause))
     progress = (invalid, tuple(_event(name, "ready") for name in unready))
     return Report((synced, available), progress=progress)

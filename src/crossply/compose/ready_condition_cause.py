@@ -8,11 +8,12 @@ identifiers, so that nothing is written while a failure stays the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from crossply.compose.composed_resources import Composed
 from crossply.compose.conditions import read_conditions
 from crossply.compose.object_metadata import name_of, text_in
+from crossply.compose.unmet_readiness_check import unmet_check
 from crossply.values import Object
 
 MARK = "cause: "
@@ -47,18 +48,29 @@ def cause_in(message: str) -> str:
     return message.partition(f"{_JOINT}{MARK}")[2]
 
 
-def cause_of_unready(composed: Iterable[Composed], refused: Mapping[str, str]) -> str:
-    """Why the composed resources are not ready: that of the first, by name, which says why."""
+def cause_of_unready(
+    composed: Iterable[Composed], refused: Mapping[str, str], inputs: Sequence[Object | None] = ()
+) -> str:
+    """Why the composed resources are not ready: that of the first, by name, which says why.
+
+    A resource that says nothing itself may not meet a readiness check in the inputs of the steps.
+    """
     for resource in composed:
         if resource.ready:
             continue
         reason = refused.get(resource.name)
         if reason is not None:
             return f"{_label(resource.object)}: {refusal_sentence(reason)}"
-        cause = cause_of(resource.observed.object) if resource.observed is not None else ""
+        observed = {} if resource.observed is None else resource.observed.object
+        cause = cause_of(observed) or _unmet_check(resource.name, observed, inputs)
         if cause:
             return cause
     return ""
+
+
+def _unmet_check(name: str, observed: Object, inputs: Sequence[Object | None]) -> str:
+    unmet = unmet_check(name, observed, inputs) if observed else None
+    return f"{_label(observed)}: {unmet.sentence}" if unmet else ""
 
 
 def cause_of(obj: Object) -> str:

@@ -77,6 +77,7 @@ from crossply.compose.pipeline import PipelineReport
 from crossply.compose.prepared_composition import PreparedComposition
 from crossply.compose.watch_requirements import watched_status
 from crossply.errors import CrossplyError
+from crossply.kinds.composition import Step
 from crossply.kinds.composition_defaults import ENVIRONMENT_REFERENCES
 from crossply.values import Object
 
@@ -139,7 +140,7 @@ def _accept_request(xr: Object) -> Effects[None]:
 class _Reconciliation:
     """One reconcile under way."""
 
-    __slots__ = ("_composed", "_composition", "_live", "_reason", "_report", "_settings")
+    __slots__ = ("_composed", "_composition", "_live", "_reason", "_report", "_settings", "_steps")
 
     def __init__(self, xr: Object, settings: Settings, report: PipelineReport) -> None:
         self._live = xr
@@ -149,6 +150,7 @@ class _Reconciliation:
         self._reason = SELECT
         """The reason of the event about a failure."""
         self._composition = ""
+        self._steps: tuple[Step, ...] = ()
         self._composed: list[Object] = []
         """What is to be composed, and references to what was: composing may need rights for it."""
 
@@ -213,6 +215,7 @@ class _Reconciliation:
         xr = preparation.xr
         yield from check_depth(xr)
         self._composition = prepared_composition.composition.name
+        self._steps = prepared_composition.composition.steps
         machinery, definition = self._settings.machinery, self._settings.definition
         self._composed = list(machinery.read(xr, machinery.references) or ())
         outcome = yield from self._compose(xr, prepared_composition)
@@ -298,7 +301,9 @@ class _Reconciliation:
         published = yield from self._publish(outcome)
         definition = self._settings.definition
         shows_cause = definition is not None and definition.shows_cause
-        success = report_success(outcome.composed, applied.refused, outcome.composite_ready, shows_cause)
+        success = report_success(
+            outcome.composed, applied.refused, outcome.composite_ready, shows_cause, self._steps
+        )
         live_status = _status_of(self._live)
         conditions = admit_conditions(outcome.conditions, live_status)
         status = _status_of(outcome.composite)

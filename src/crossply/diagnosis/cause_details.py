@@ -14,12 +14,13 @@ from difflib import get_close_matches
 import orjson
 
 from crossply.compose.conditions import RECONCILE_PAUSED
+from crossply.compose.object_metadata import RESOURCE_NAME_ANNOTATION, annotations_of
+from crossply.compose.unmet_readiness_check import unmet_check, unmet_check_of_conditions
 from crossply.diagnosis.composition_selection_reason import explain_selection
 from crossply.diagnosis.evidence import REFUSED, Evidence
 from crossply.diagnosis.managed_rules import MANAGED_RULES
 from crossply.diagnosis.model import Cause
 from crossply.diagnosis.root_cause_search import kubectl, kubectl_name
-from crossply.diagnosis.unmet_readiness_check import unmet_check
 from crossply.kinds.definition import ServiceAccount
 from crossply.resource_tree.node import NOT_FOUND, Node
 
@@ -198,8 +199,13 @@ def _paused(cause: Cause, node: Node, parent: Node, evidence: Evidence) -> Cause
 
 
 def _readiness_check(cause: Cause, node: Node, parent: Node, evidence: Evidence) -> Cause | None:
-    unmet = unmet_check(node, evidence.pipeline(parent.object))
-    return cause._replace(sentence=unmet) if unmet else None
+    name = annotations_of(node.object).get(RESOURCE_NAME_ANNOTATION)
+    if node.problem or not name:
+        return None
+    find = unmet_check if evidence.has_whole_objects else unmet_check_of_conditions
+    inputs = [step.get("input") for step in evidence.pipeline(parent.object)]
+    unmet = find(name, node.object, inputs)
+    return cause._replace(sentence=unmet.sentence_with_value) if unmet else None
 
 
 def _circuit_open(cause: Cause, node: Node, parent: Node, evidence: Evidence) -> Cause | None:

@@ -37,6 +37,9 @@ class Evidence(NamedTuple):
     logs: Mapping[str, Sequence[str]] = {}
     """The last lines that a package wrote, by `provider/NAME` or `function/NAME`."""
 
+    has_whole_objects: bool = True
+    """Whether the objects of the tree have all their fields, or only what the dashboard keeps of them."""
+
     def failures(self, node: Node) -> list[str]:
         """What is wrong with a resource now: what it reports, or its events where that only refers to them.
 

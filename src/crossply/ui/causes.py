@@ -49,6 +49,7 @@ class CausesInMemory:
             else None,
             compositions=self._compositions,
             functions=self._functions,
+            has_whole_objects=False,
         )
 
     def _events_about(self, uid: str) -> list[Object]:
