@@ -131,6 +131,8 @@ def test_a_run_shows_requirements_results_and_effects() -> None:
     assert "trigger   XR edited (generation 3)" in text
     assert "revision  apps-1a2b3c4 (the newest revision)" in text
     assert "since     7 more runs changed nothing" in text
+    once = RUN._replace(summary=RUN.summary._replace(repeats=1))
+    assert "  since     1 more run changed nothing" in RunText(once, PLAIN).lines()
     assert "2 secret values are shown as redacted-…" in text
     assert "? round 1 asked for zones: Zone a; 1 found" in text
     assert "! Warning: no zone b" in text

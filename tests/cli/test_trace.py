@@ -212,6 +212,11 @@ def test_an_untraceable_resource_is_reported_in_the_last_line(
     assert (actual, err.splitlines()[-1]) == (code, f"crossply: error: {sentence}")
 
 
+def test_a_misspelled_type_is_answered_with_the_nearest(trace) -> None:
+    assert "did you mean shop?" in trace("shpo corner")[2]
+    assert "did you mean" not in trace("shop.v9.acme.test x")[2]
+
+
 @pytest.mark.parametrize("flags", ["--as eve", "--as eve --as-group guests --as-uid 7"])
 def test_another_user_sees_the_objects_of_their_rights(trace, flags: str) -> None:
     code, _, err = trace(f"shop corner -n town {flags}")

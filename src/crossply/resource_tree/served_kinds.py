@@ -10,6 +10,7 @@ import asyncio
 import itertools
 import time
 from collections.abc import Callable, Iterator
+from difflib import get_close_matches
 from typing import NamedTuple
 
 import orjson
@@ -60,6 +61,13 @@ class Kinds:
         async with self._fetch_lock:
             await self._fetch()
         return find(self._served, text)
+
+    def question(self, text: str) -> str:
+        """`did you mean website?` for a `TYPE` that was not found; empty if no kind's name is near."""
+        names = {name for item in self._served for name in (item.singular, item.kind.plural)}
+        word = text.partition(".")[0].lower()
+        near = get_close_matches(word, sorted(names), 1, 0.75)
+        return f"did you mean {near[0]}?" if near and near[0] != word else ""
 
     async def _fetch(self) -> None:
         groups = await asyncio.gather(self._at("/api"), self._at("/apis"))

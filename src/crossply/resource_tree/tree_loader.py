@@ -46,7 +46,7 @@ async def loading_for(client: Client, target: Target, options: TraceOptions) -> 
         word = quote(target.type.partition(".")[0])
         raise TraceError(
             f"cannot get mapping for resource: the server doesn't have a resource type {word}",
-            hint="kubectl api-resources lists the types that it has",
+            hint=kinds.question(target.type) or "kubectl api-resources lists the types that it has",
         )
     namespace = (options.namespace or client.config.namespace) if kind.namespaced else ""
     reader = Reader(client, kinds, options.concurrency)

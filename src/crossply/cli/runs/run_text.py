@@ -56,7 +56,8 @@ class RunText:
             why = f" ({harmless(self._run.selection)})" if self._run.selection else ""
             yield f"  revision  {harmless(summary.revision)}{why}"
         if summary.repeats:
-            yield f"  since     {summary.repeats} more runs changed nothing"
+            runs = "run" if summary.repeats == 1 else "runs"
+            yield f"  since     {summary.repeats} more {runs} changed nothing"
         if self._run.redacted:
             values = "secret value is" if self._run.redacted == 1 else "secret values are"
             yield f"  redacted  {self._run.redacted} {values} shown as redacted-…"

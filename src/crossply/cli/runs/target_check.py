@@ -19,11 +19,13 @@ from crossply.runs.errors import RunNotFound
 async def check_target(client: Client, resource: str, name: str, namespace: str) -> None:
     """Raise RunNotFound where there is no such kind or no such object."""
     target = parse_target(resource, name)
-    kind = await Kinds(client).named(target.type)
+    kinds = Kinds(client)
+    kind = await kinds.named(target.type)
     if kind is None:
         raise RunNotFound(
             f'no run of "{target.type}" is recorded, and the cluster has no such kind',
-            hint="crossply runs lists the runs of all kinds, crossply runs --help the commands below it",
+            hint=kinds.question(target.type)
+            or "crossply runs lists the runs of all kinds, crossply runs --help the commands below it",
         )
     if target.name:
         await _check_name(client, kind, target.name, namespace)
