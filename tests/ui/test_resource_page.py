@@ -120,6 +120,20 @@ async def test_the_drawer_shows_every_sheet(browser, dashboard, client):
     assert errors_of(page) == []
 
 
+async def test_fields_are_shown_as_in_manifests_with_who_wrote_them(browser, dashboard, client):
+    xr = await world.composite(client, "typed", "shop")
+    await world.composed(client, xr, "typed-subnet", spec={"public": True, "gateway": None, "hosts": 12})
+    at = "?node=cloud.example.org/Subnet/shop/typed-subnet&tab=fields"
+    page = await dashboard.open(browser, url("typed", at))
+    rows = page.get_by_role("complementary", name="typed-subnet").get_by_role("row")
+    public = rows.filter(has_text="spec.public")
+    await expect(public.get_by_role("cell").nth(1)).to_have_text("true")
+    await expect(public).to_contain_text("no step of the pipeline")
+    await expect(public.get_by_text("written by")).to_be_visible()
+    await expect(public.locator("time")).to_be_visible()
+    assert errors_of(page) == []
+
+
 async def test_the_tree_shows_a_change_without_reloading(browser, dashboard, client):
     await network(client, "changing", subnets=1)
     page = await dashboard.open(browser, url("changing"))

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from crossply.functions.field_provenance import COMPOSITE, CONDITION, KEYS, REQUEST
+from crossply.provenance.field_managers import FieldManager
 from crossply.provenance.model import FieldSource, SourceField
+
+_COMPOSED = "apiextensions.crossplane.io/"
+"""How the names of the control plane's field managers begin."""
 
 
 def source_verb(field: SourceField) -> str:
@@ -42,3 +46,8 @@ def one_line(source: FieldSource) -> str:
         return how_text(source)
     joint = ", " if sources.startswith(("if ", "for each of ")) else ", from "
     return f"{how_text(source)}{joint}{sources}"
+
+
+def manager_name(manager: FieldManager) -> str:
+    """The name of a field manager, without the digest behind that of the control plane."""
+    return "the control plane" if manager.manager.startswith(_COMPOSED) else manager.manager

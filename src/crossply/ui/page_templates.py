@@ -13,8 +13,10 @@ from urllib.parse import quote, urlencode
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from crossply.ui.object_state import WORDS
+from crossply.provenance.source_wording import how_text, manager_name, source_name, source_verb
+from crossply.ui.object_state import WORDS, seconds
 from crossply.ui.views.run_waterfall import duration, outcome_state
+from crossply.values.gojson import dumps
 from crossply.values.timestamps import format_timestamp
 
 HERE = os.path.dirname(__file__)
@@ -40,6 +42,12 @@ def make_environment() -> Environment:
         count=count,
         milliseconds=milliseconds,
         duration=duration,
+        json_text=json_text,
+        seconds=seconds,
+        how_text=how_text,
+        manager_name=manager_name,
+        source_name=source_name,
+        source_verb=source_verb,
     )
     environment.globals.update(
         resource_url=resource_url,
@@ -78,6 +86,11 @@ def cut(value: Any, most: int = MOST_CHARACTERS) -> str:
     """A value as text, with at most so many characters."""
     text = str(value)
     return text if len(text) <= most else f"{text[:most]}…"
+
+
+def json_text(value: Any) -> str:
+    """A text as it is, any other value as in JSON."""
+    return value if isinstance(value, str) else dumps(value)
 
 
 def breakable(text: str) -> Markup:

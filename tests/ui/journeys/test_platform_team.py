@@ -1,5 +1,7 @@
 """A platform team looks at what it offers: Compositions, definitions, packages and Operations."""
 
+import re
+
 import pytest
 import pytest_asyncio
 from playwright.async_api import expect
@@ -86,6 +88,14 @@ async def test_a_function_names_the_compositions_that_call_it(browser, shops):
     await expect(page.get_by_role("link", name="shop", exact=True)).to_be_visible()
     await page.get_by_role("link", name="Show the last lines").click()
     await expect(page.locator("#log")).to_contain_text("Functions that are built in have no log")
+    assert errors_of(page) == []
+
+
+async def test_the_overview_shows_how_functions_do(browser, shops):
+    page = await shops.open(browser)
+    figures = page.get_by_role("region", name="Functions")
+    row = figures.get_by_role("row").filter(has_text="function-go-templating")
+    await expect(row.get_by_role("cell").nth(1)).to_have_text(re.compile(r"[1-9]\d*"))
     assert errors_of(page) == []
 
 

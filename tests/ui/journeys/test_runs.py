@@ -49,7 +49,7 @@ async def test_a_step_shows_its_request_and_response_and_which_patch_set_a_field
     detail = page.locator("#detail")
     row = detail.get_by_role("row").filter(has_text="spec.region")
     await expect(row).to_contain_text("eu-west")
-    await expect(row).to_contain_text("patch 1 (FromCompositeFieldPath) from composite spec.region")
+    await expect(row).to_contain_text("patch 1 (FromCompositeFieldPath), from spec.region")
     await take_screenshot(page, "run")
     await take_screenshot(page, "sources-of-fields", "#detail")
     await detail.get_by_text("Response", exact=False).first.click()

@@ -1,3 +1,5 @@
+from crossply.functions.field_provenance import COMPOSITE, CONDITION, REQUEST, SourceField
+from crossply.provenance.model import FieldSource, Provenance
 from crossply.runs.model import FieldChange
 from crossply.ui.views.run_detail import effect_view, step_view
 from tests.support.ui.sample_runs import applied, config_map, desired, run, step
@@ -15,6 +17,18 @@ def test_a_step_shows_its_changes_by_resource():
         ("changed", "one"),
     ]
     assert [tuple(row)[:4] for row in view.groups[2].rows] == [("changed", "data.a", "1", "2")]
+
+
+def test_sources_are_worded_as_in_the_terminal():
+    fields = (SourceField(COMPOSITE, "spec.size"), SourceField(COMPOSITE, "spec.on", CONDITION))
+    source = FieldSource("first", "f", "patch 2", "", fields)
+    view = step_view(run(step("first", BEFORE, AFTER)), 0, Provenance({"one": {"data.a": source}}))
+    assert view is not None
+    assert view.groups[2].rows[0].source == "patch 2, from spec.size, if spec.on"
+    unknown = FieldSource("first", "function-x", "function", "", (SourceField(REQUEST, ""),))
+    view = step_view(run(step("first", BEFORE, AFTER)), 0, Provenance({"one": {"data.a": unknown}}))
+    assert view is not None
+    assert view.groups[2].rows[0].source == "function-x, from anything that the function was sent"
 
 
 def test_a_step_that_changed_nothing_has_no_groups():

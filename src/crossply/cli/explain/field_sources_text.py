@@ -10,10 +10,15 @@ from crossply.cli.framework.styling import Style
 from crossply.provenance.field_managers import FieldManager
 from crossply.provenance.field_reports import API_SERVER, ENGINE, FieldReport
 from crossply.provenance.model import FieldSource
-from crossply.provenance.source_wording import how_text, one_line, source_name, source_verb, sources_text
+from crossply.provenance.source_wording import (
+    how_text,
+    manager_name,
+    one_line,
+    source_name,
+    source_verb,
+    sources_text,
+)
 
-_COMPOSED = "apiextensions.crossplane.io/"
-"""How the names of the control plane's field managers begin."""
 LONGEST_VALUE, LONGEST_SOURCES, LONGEST_LINE = 40, 80, 160
 _TITLES = ("FIELD", "VALUE", "SET BY", "FROM")
 _OTHERS = {
@@ -79,7 +84,7 @@ def _set_by(report: FieldReport) -> str:
     if report.source is not None:
         return f"{_step(report.source)}: {_how(report.source)}"
     if report.managers and report.by not in _OTHERS:
-        return f"({_cell(_name(report.managers[0]))})"
+        return f"({_cell(manager_name(report.managers[0]))})"
     return f"({report.by})" if report.by in _OTHERS else "(not by the pipeline)"
 
 
@@ -88,14 +93,7 @@ def _from(report: FieldReport) -> str:
 
 
 def _manager(manager: FieldManager) -> str:
-    return _cell(f"{_name(manager)} ({manager.operation}, {manager.time})")
-
-
-def _name(manager: FieldManager) -> str:
-    """The name of a field manager, without the digest behind that of the control plane."""
-    if manager.manager.startswith(_COMPOSED):
-        return "the control plane"
-    return manager.manager
+    return _cell(f"{manager_name(manager)} ({manager.operation}, {manager.time})")
 
 
 def _step(source: FieldSource) -> str:

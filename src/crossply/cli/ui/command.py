@@ -22,7 +22,7 @@ def run(invocation: Invocation) -> int:
 
     import uvloop
 
-    from crossply.cli.up.data_directory import LOGS, data_directory_of
+    from crossply.cli.up.data_directory import LOGS, METRICS_SOCKET, data_directory_of
     from crossply.kube.config import load_config
     from crossply.ui.listen_socket import listen
     from crossply.ui.one_time_token import KEY_BYTES
@@ -41,7 +41,7 @@ def run(invocation: Invocation) -> int:
         key,
         allow_writes=invocation["allow-writes"],
         login=invocation["login"],
-        metrics_socket=invocation["metrics-socket"] or "",
+        metrics_socket=invocation["metrics-socket"] or (os.path.join(data, METRICS_SOCKET) if data else ""),
         logs=os.path.join(data, LOGS) if data else "",
         host_access=host_access(invocation, *([data] if data else [])),
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from crossply.provenance.model import FieldSource, Provenance
+from crossply.provenance import source_wording
+from crossply.provenance.model import Provenance
 from crossply.runs.model import EffectRun, Run, StepRun
 from crossply.ui.views.field_differences import (
     ADDED,
@@ -87,15 +88,10 @@ def _with_sources(group: DifferenceGroup, step: StepRun, provenance: Provenance 
     rows = []
     for row in group.rows:
         source = provenance.of(resource, row.path)
-        source_line = source_text(source) if source is not None and source.step == step.name else ""
-        rows.append(row._replace(source=source_line if row.change != REMOVED else ""))
+        if source is not None and source.step == step.name and row.change != REMOVED:
+            row = row._replace(source=cut(source_wording.one_line(source)))
+        rows.append(row)
     return group._replace(rows=tuple(rows))
-
-
-def source_text(source: FieldSource) -> str:
-    """Where a field comes from in a few words: `patch 2 from composite spec.size`."""
-    fields = ", ".join(f"{field.object} {field.path}".strip() for field in source.sources[:3])
-    return cut(f"{source.how} from {fields}" if fields else source.how, 160)
 
 
 def effect_view(run: Run, index: int) -> EffectView | None:
