@@ -200,6 +200,25 @@ def test_a_deletion_waits_for_finalizers_and_composed_resources_are_named_first(
     assert second.sentence.endswith("still there: Db/child (apps)")
 
 
+def test_a_finalizer_names_who_added_it() -> None:
+    managed = {
+        "manager": "kubectl-edit",
+        "operation": "Update",
+        "time": "2026-01-01T00:00:00Z",
+        "fieldsV1": {"f:metadata": {"f:finalizers": {'v:"example.org/mine"': {}}}},
+    }
+    metadata = {
+        "deletionTimestamp": "2026-01-01T00:00:00Z",
+        "finalizers": ["a.org/other", "example.org/mine"],
+    }
+    root = node("root", metadata={**metadata, "managedFields": [managed]})
+    sentences = [blocker.sentence for blocker in deletion_blockers(root, ())]
+    assert sentences == [
+        "finalizer a.org/other: the controller that added it has to remove it",
+        "finalizer example.org/mine: added by kubectl-edit, which has to remove it",
+    ]
+
+
 def test_the_triggers_of_an_xr_are_listed() -> None:
     refs = [{"kind": "Db", "name": "one"}]
     xr = node("x", **composed_by(resourceRefs=refs)).object

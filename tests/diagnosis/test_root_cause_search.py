@@ -51,6 +51,18 @@ def test_a_failure_is_deeper_than_mere_waiting() -> None:
     assert cause.sentence == 'ReconcileError: pipeline step "a" failed'
 
 
+def test_what_is_being_deleted_does_not_wait_for_readiness() -> None:
+    gone = node("gone")
+    gone.problem = Problem(NOT_FOUND, "not there", {})
+    xr = node("xr", node("slow", Ready=WAITS), gone, Ready=("False", "Deleting"))
+    xr.metadata.update({"deletionTimestamp": WHEN, "finalizers": ["example.org/mine"]})
+    assert cause_of(xr).text == "Shop/xr: it is being deleted, and waits for its finalizers: example.org/mine"
+    stuck = node("stuck", Synced=("False", "ReconcileError", "cannot delete"))
+    stuck.metadata.update({"deletionTimestamp": WHEN})
+    xr.children.append(stuck)
+    assert [finding.cause.ref.name for finding in in_tree_order(xr)] == ["stuck"]
+
+
 def test_of_two_failures_the_deeper_one_is_the_cause() -> None:
     missing = node("gone")
     missing.problem = Problem(NOT_FOUND, "not there", {})

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from crossply.diagnosis.root_cause_search import kubectl
+from crossply.provenance.field_managers import managers_of
 from crossply.resource_tree.node import NOT_FOUND, Node, Reference
 from crossply.values import Object
 from crossply.values.api_version import api_group
@@ -52,8 +53,8 @@ def _finalizers(node: Node) -> Iterator[Blocker]:
     if node.problem or not node.deleting:
         return
     since = str(node.metadata.get("deletionTimestamp") or "")
-    for finalizer in node.metadata.get("finalizers") or ():
-        remover = _REMOVED_BY.get(str(finalizer), "the controller that added it has to remove it")
+    for index, finalizer in enumerate(node.metadata.get("finalizers") or ()):
+        remover = _REMOVED_BY.get(str(finalizer)) or _foreign_remover(node.object, index)
         sentence = f"finalizer {finalizer}: {remover}"
         if node.origin and not str(finalizer).startswith(("foreground", "orphan")):
             provider = node.origin.provider
@@ -63,6 +64,14 @@ def _finalizers(node: Node) -> Iterator[Blocker]:
             sentence += f"; still there: {', '.join(waits[:3])}"
         command = (node.origin.command if node.origin else "") or kubectl("describe", node)
         yield Blocker(node.reference, sentence, since, command)
+
+
+def _foreign_remover(obj: Object, index: int) -> str:
+    """Who has to remove a finalizer that is not ours: the field manager that added it."""
+    managers = managers_of(obj).of(("metadata", "finalizers", index))
+    if not managers:
+        return "the controller that added it has to remove it"
+    return f"added by {managers[0].manager}, which has to remove it"
 
 
 def _is_left(child: Node) -> bool:

@@ -56,19 +56,26 @@ def _find(root: Node) -> Iterator[Finding]:
 
 
 def _below(node: Node, parent: Node, depth: int) -> Iterator[Finding]:
-    unready = unready_children(node)
-    deeper = []
+    unready = () if node.deleting else unready_children(node)
+    deeper: list[Finding] = []
     for child in node.children:
         below = list(_below(child, node, depth + 1))
         if not below and (child in unready or child.origin):
             why = "" if child.origin else why_unready(child)
             below = [make_finding(child, node, why, bool(child.origin), depth + 1)]
-        deeper += below
+        deeper += filter(_holds_up_deletion, below) if node.deleting else below
     failure = _failure(node)
     why = failure or ("" if deeper else _waiting(node))
     if why:
         yield make_finding(node, parent, why, bool(failure or node.origin), depth)
     yield from deeper
+
+
+def _holds_up_deletion(finding: Finding) -> bool:
+    """Whether what is above may wait for it to be deleted: it need not become ready, or exist."""
+    node = finding.node
+    is_gone = node.problem is not None and node.problem.sort == NOT_FOUND
+    return node.deleting or (finding.is_failure and not is_gone)
 
 
 def _failure(node: Node) -> str:
