@@ -8,11 +8,12 @@ from collections.abc import Iterator
 import pytest
 
 from crossply.cli.main import main
-from crossply.compose.effects import ApplyComposed, FetchSchema
+from crossply.compose.effects import ApplyComposed, FetchSchema, WriteStatus
 from crossply.compose.in_memory_cluster import CallFunction
 from crossply.compose.messages import SchemaSelector
 from crossply.functions.function_set import Runners
 from crossply.kinds.composition import parse_composition
+from crossply.kinds.definition import parse_definition
 from crossply.rendering.available_functions import available_functions
 from crossply.rendering.running_functions import caller
 from crossply.runs.composition_manifest import composition_manifest
@@ -80,6 +81,17 @@ COMPOSITION: Object = {
         ],
     },
 }
+DEFINITION: Object = {
+    "apiVersion": "apiextensions.crossplane.io/v2",
+    "kind": "CompositeResourceDefinition",
+    "metadata": {"name": "apps.example.org", "annotations": {"crossply.dev/show-cause": "true"}},
+    "spec": {
+        "group": "example.org",
+        "names": {"kind": "App", "plural": "apps"},
+        "scope": "Namespaced",
+        "versions": [{"name": "v1", "served": True, "referenceable": True}],
+    },
+}
 NAMES = [step["functionRef"]["name"] for step in COMPOSITION["spec"]["pipeline"]]
 FUNCTIONS = available_functions([], NAMES, None, lambda source, _: source)
 
@@ -123,6 +135,33 @@ def test_its_test_passes_and_can_fail(
     (tmp_path / "composition.yaml").write_text(exported["composition.yaml"].replace("region: {{", "zone: {{"))
     assert main(["test"]) == 1
     assert "data.region" in capsys.readouterr().out
+
+
+def test_the_cause_that_a_definition_has_shown_is_not_expected_of_render(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    never = {"type": "MatchString", "fieldPath": "data.state", "matchString": "up"}
+    base = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"state": "down"}}
+    resources = [{"name": "one", "base": base, "readinessChecks": [never]}]
+    patch_and_transform = {"apiVersion": "pt.fn.crossplane.io/v1beta1", "kind": "Resources"}
+    step = {
+        "step": "compose",
+        "functionRef": {"name": "function-patch-and-transform"},
+        "input": {**patch_and_transform, "resources": resources},
+    }
+    composition = {**COMPOSITION, "spec": {**COMPOSITION["spec"], "pipeline": [step]}}
+    functions = available_functions([], ["function-patch-and-transform"], None, lambda source, _: source)
+    with Runners(functions) as runners:
+        plane = InMemoryPlane(XR, composition, caller(runners, 60))
+        plane.definition = parse_definition(DEFINITION)
+        run = plane.run()
+    status = next(e.effect.status for e in run.world.exchanges if isinstance(e.effect, WriteStatus))
+    assert any("; cause: ConfigMap/" in entry.get("message", "") for entry in status["conditions"])
+    monkeypatch.chdir(tmp_path)
+    for path, text in export_files(run, functions).items():
+        (tmp_path / path).write_text(text)
+    assert "Unready resources: one" in (tmp_path / "run_test.yaml").read_text()
+    assert main(["test"]) == 0
 
 
 def test_a_run_that_failed_is_exported_as_a_test_that_expects_the_failure(

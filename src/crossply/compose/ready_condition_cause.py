@@ -48,6 +48,11 @@ def cause_in(message: str) -> str:
     return message.partition(f"{_JOINT}{MARK}")[2]
 
 
+def without_cause(message: str) -> str:
+    """What comes before the cause in a message."""
+    return "" if message.startswith(MARK) else message.partition(f"{_JOINT}{MARK}")[0]
+
+
 def cause_of_unready(
     composed: Iterable[Composed], refused: Mapping[str, str], inputs: Sequence[Object | None] = ()
 ) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from crossply.compose.composed_resources import Composed
 from crossply.compose.effects import ApplyComposed, Call, DeleteComposed, Diagnose, Observe, WriteStatus
 from crossply.compose.object_metadata import text_in
+from crossply.compose.ready_condition_cause import without_cause
 from crossply.runs.effect_differences import placeholder_in
 from crossply.runs.model import Exchange, Run
 from crossply.values import Object
@@ -62,7 +63,10 @@ def _composed(run: Run, exchanges: list[Exchange], applied: Exchange) -> Object:
     written = _effect(exchanges, WriteStatus)
     is_whole = applied.answer is not None and not applied.answer.refused and not run.summary.problem
     if written is not None and is_whole:
-        expected["conditions"] = _conditions(written.effect.status)
+        conditions = _conditions(written.effect.status)
+        definition = run.world.definition
+        shows_cause = definition is not None and definition.shows_cause
+        expected["conditions"] = [*map(_as_rendered, conditions)] if shows_cause else conditions
         status = _without_placeholders(_status(written.effect.status))
         if status:
             expected["composite"] = {"status": status}
@@ -95,3 +99,10 @@ def _conditions(status: Object) -> list[Object]:
         for condition in conditions
         if isinstance(condition, dict)
     ]
+
+
+def _as_rendered(condition: Object) -> Object:
+    """A condition without the deepest cause, which only a control plane shows."""
+    message = without_cause(text_in(condition, "message"))
+    public = {key: text for key, text in condition.items() if key != "message"}
+    return {**public, "message": message} if message else public

@@ -20,6 +20,7 @@ from crossply.compose.reconcile import Settings, reconcile
 from crossply.compose.selection import Selected
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import parse_composition
+from crossply.kinds.definition import Definition
 from crossply.runs.capture import CallNote, Capture
 from crossply.runs.model import Run
 from crossply.runs.record_format import read_run
@@ -40,6 +41,7 @@ class InMemoryPlane:
         self.composition = composition
         self.observed: dict[str, Object] = {}
         self.refused: dict[str, str] = {}
+        self.definition: Definition | None = None
         self._call = call
         self._required = list(required)
         self._requirements: Mapping[str, Requirements] = {}
@@ -49,7 +51,7 @@ class InMemoryPlane:
     def run(self) -> Run:
         """Reconcile once; the run as it is read back from its record."""
         report = PipelineReport(self._requirements)
-        settings = Settings(MODERN, self._now, None, FINALIZER, RESPONSIVE, CAPABILITIES)
+        settings = Settings(MODERN, self._now, self.definition, FINALIZER, RESPONSIVE, CAPABILITIES)
         capture = Capture(self.xr, settings, self._requirements, ("XR edited",))
         work = reconcile(self.xr, capture.settings, report)
         problem = None
