@@ -15,6 +15,7 @@ from crossply.certificates import Span, new_authority, subject_of
 from crossply.cli.doctor.connection import Greeting, check_connection
 from crossply.cli.doctor.finding import FAIL, OK, WARN, Finding
 from crossply.cli.doctor.machine import check_machine, check_user_namespaces
+from crossply.cli.doctor.rights import commands_to_see_runs
 from crossply.kube.config import ClusterConfig
 from tests.support.cli.command import Run
 
@@ -94,6 +95,15 @@ def test_missing_rights_come_with_the_command_that_grants_them(cluster: Doctor) 
     account = "system:serviceaccount:crossplane-system:crossply"
     _, findings = cluster("--controller", "--as", account)
     assert "--serviceaccount=crossplane-system:crossply" in findings["rights of the controllers"]["fix"]
+
+
+def test_who_may_not_see_runs_gets_the_commands_that_let_them() -> None:
+    role, binding = commands_to_see_runs("system:serviceaccount:default:viewer").split(" && ")
+    assert role.endswith("--verb=get --resource=configmaps --resource-name=crossply-runs")
+    assert binding == (
+        "kubectl create rolebinding run-viewer-viewer -n crossplane-system --role=run-viewer "
+        "--serviceaccount=default:viewer"
+    )
 
 
 def test_text_marks_failed_checks_and_counts_them(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import orjson
 
 from crossply.cli.doctor.finding import FAIL, OK, WARN, Finding
+from crossply.cli.doctor.rights import commands_to_see_runs, user_of
 from crossply.cli.version import ServerVersionUnknown, server_version
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
@@ -107,6 +108,8 @@ async def check_recorder(client: Client) -> Finding:
 
     try:
         runs = await RunClient(client).list_runs(limit=1)
+    except Forbidden as problem:
+        return Finding("recorder", WARN, str(problem), commands_to_see_runs(await user_of(client)))
     except CrossplyError as problem:
         return Finding("recorder", WARN, str(problem), problem.hint)
     return Finding("recorder", OK, "it has recorded runs" if runs else "it has recorded no run yet")

@@ -11,6 +11,7 @@ import orjson
 from crossply.cli.doctor.finding import OK, WARN, Finding
 from crossply.kube.client import Client
 from crossply.kube.failures import KubeError
+from crossply.runs.run_server_addresses import NAME, NAMESPACE
 from crossply.values import Object
 
 
@@ -60,10 +61,12 @@ CONTROL = (
 )
 """What `crossply controller` does itself, besides what is composed."""
 
+_VIEWER = "run-viewer"
+
 
 async def check_rights(client: Client, for_controller: bool) -> list[Finding]:
     """One finding for each purpose."""
-    user = await _user(client)
+    user = await user_of(client)
     subject = _subject(user)
     purposes = [
         (
@@ -88,8 +91,20 @@ async def _purpose(client: Client, user: str, check: str, rights: tuple[Right, .
     missing = [right.text for right, may in zip(rights, allowed, strict=True) if not may]
     if not missing:
         return Finding(check, OK, f"{user} has it")
-    name = shlex.quote(f"{check.replace(' ', '-')}-{user.rpartition(':')[2]}")
+    name = _binding_name(check, user)
     return Finding(check, WARN, f"{user} may not: {', '.join(missing)}", fix.format(name=name))
+
+
+def commands_to_see_runs(user: str) -> str:
+    """The commands that let a user find where recorded runs are served."""
+    rule = f"--verb=get --resource=configmaps --resource-name={NAME}"
+    role = f"kubectl create role {_VIEWER} -n {NAMESPACE} {rule}"
+    bind = f"kubectl create rolebinding {_binding_name(_VIEWER, user)} -n {NAMESPACE} --role={_VIEWER}"
+    return f"{role} && {bind} {_subject(user)}"
+
+
+def _binding_name(purpose: str, user: str) -> str:
+    return shlex.quote(f"{purpose.replace(' ', '-')}-{user.rpartition(':')[2]}")
 
 
 async def _may(client: Client, right: Right) -> bool:
@@ -104,7 +119,8 @@ async def _may(client: Client, right: Right) -> bool:
     return bool(reply["status"].get("allowed"))
 
 
-async def _user(client: Client) -> str:
+async def user_of(client: Client) -> str:
+    """The name of the user that the server takes us for."""
     try:
         reply = await _review(client, "authentication.k8s.io", "SelfSubjectReview", {})
     except KubeError:
