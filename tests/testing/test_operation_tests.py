@@ -74,6 +74,14 @@ def test_what_an_operation_applies_and_its_status_are_asserted(project: Folder) 
     assert "  ✓ notes-size (" in result.out
 
 
+def test_paths_may_lead_from_the_folder_of_the_test(project: Folder) -> None:
+    project.write("tests/test-notes/watched.yaml", WATCHED)
+    paths = {"operationPath": "../../operations/notes.yaml", "watchedResourcePath": "watched.yaml"}
+    write(project, **paths, watchedResource=None, assertResources=[NOTE])
+    result = project.run()
+    assert result.code == 0, result.out
+
+
 def test_an_assertion_that_does_not_hold_fails_at_its_line(project: Folder) -> None:
     write(project, assertResources=[{**NOTE, "data": {"size": "8"}}])
     result = project.run()

@@ -126,6 +126,15 @@ def test_it_runs_from_elsewhere_and_by_a_quoted_pattern(
     assert project.run("test-app/test.yaml").code == 0
 
 
+def test_paths_may_lead_from_the_folder_of_the_test(project: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = {"compositionPath": "../../apis/composition.yaml", "xrPath": "../../examples/app.yaml"}
+    write(project, composition_test(**paths, assertResources=[BUCKET]))
+    result = project.run()
+    assert (result.code, "1 passed" in result.out) == (0, True), result.out
+    monkeypatch.chdir(project.path / "tests")
+    assert project.run("test-app").code == 0
+
+
 def test_an_e2e_test_is_none_of_compositions(project: Folder) -> None:
     test = {**composition_test(), "kind": "E2ETest", "spec": {"manifests": [XR]}}
     write(project, test)

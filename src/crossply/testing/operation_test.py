@@ -24,7 +24,15 @@ from crossply.testing.expectation_check import unmet_assertions
 from crossply.testing.report import finding_of
 from crossply.testing.results import BROKEN, FAILED, PASSED, CaseResult, Finding
 from crossply.testing.strict_fields import Reader
-from crossply.testing.upbound_tests import assertions_in, lenient, needed, one_of, project_of, timeout_of
+from crossply.testing.upbound_tests import (
+    Place,
+    assertions_in,
+    lenient,
+    needed,
+    one_of,
+    project_of,
+    timeout_of,
+)
 from crossply.validation.line_numbers import line_of
 from crossply.values import Object
 from crossply.values.yaml import Document
@@ -55,27 +63,28 @@ def _findings(document: Document) -> Iterator[Finding]:
 
 def _rendered(spec: Reader, folder: ProjectFolder, document: Document) -> list[Object]:
     """The Operation, what it applies, its results and its context."""
-    source = needed(spec, "operation")
+    place = Place(folder.root, document.source)
+    source = needed(spec, "operation", place)
     if isinstance(source, str):
-        operation = load_operation(_below(folder, source))
+        operation = load_operation(_below(place, source))
     else:
         operation = operation_in(Document(source, document.source, document.line))
     required = [
         *spec.fields.items("requiredResources"),
         *_loaded(
-            spec, "requiredResourcesPath", folder, lambda path: inputs.load_required([path], "resources")
+            spec, "requiredResourcesPath", place, lambda path: inputs.load_required([path], "resources")
         ),
     ]
-    watched = one_of(spec, "watchedResource")
+    watched = one_of(spec, "watchedResource", place)
     if watched is not None:
         (watched,) = (
             [watched]
             if isinstance(watched, dict)
-            else inputs.load_objects(_below(folder, watched), "watched resource", _RESOURCES)[:1]
+            else inputs.load_objects(_below(place, watched), "watched resource", _RESOURCES)[:1]
         )
         operation = with_watched(operation, watched)
         required.append(watched)
-    secrets = _loaded(spec, "functionCredentialsPath", folder, inputs.load_secrets)
+    secrets = _loaded(spec, "functionCredentialsPath", place, inputs.load_secrets)
     called = functions_of_operation(operation)
     functions = available_functions([], called, file_in(folder.root), _best_tag)
     with running(functions, None) as runners:
@@ -86,15 +95,13 @@ def _rendered(spec: Reader, folder: ProjectFolder, document: Document) -> list[O
     return in_order(objects, rendered.events, rendered.context)
 
 
-def _loaded(
-    spec: Reader, field: str, folder: ProjectFolder, load: Callable[[str], list[Object]]
-) -> list[Object]:
+def _loaded(spec: Reader, field: str, place: Place, load: Callable[[str], list[Object]]) -> list[Object]:
     path = spec.fields.text(field)
-    return load(_below(folder, path)) if path else []
+    return load(_below(place, place.located(path))) if path else []
 
 
-def _below(folder: ProjectFolder, path: str) -> str:
-    return os.path.normpath(os.path.join(folder.root, path))
+def _below(place: Place, path: str) -> str:
+    return os.path.normpath(os.path.join(place.project, path))
 
 
 def _place(document: Document, path: tuple[str | int, ...]) -> str:

@@ -1,12 +1,12 @@
 """Tests as `up test` has them: a CompositionTest of `meta.dev.upbound.io` becomes a suite of one case.
 
-Every path in one is a path from the project's folder.
+A path in one is a path from the project's folder, or else from the folder of the test itself.
 """
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, NamedTuple
 
 from crossply.compose.in_memory_reconcile import identify
 from crossply.compose.object_metadata import (
@@ -41,6 +41,23 @@ _SPEC = (
 def with_kinds(kind: str) -> tuple[str, ...]:
     """The kinds of tests that are run together with those of a kind: all that need no control plane."""
     return (COMPOSITION_TEST, OPERATION_TEST) if kind == COMPOSITION_TEST else (kind,)
+
+
+class Place(NamedTuple):
+    """Where a test is, for the paths that are written in it."""
+
+    project: str
+    """The folder of its project."""
+    file: str
+    """The file of the test, or its directory."""
+
+    def located(self, path: str) -> str:
+        """The path, from the folder of the test where only that exists: published tests have both forms."""
+        if os.path.lexists(os.path.join(self.project, path)):
+            return path
+        folder = self.file if os.path.isdir(self.file) else os.path.dirname(self.file)
+        beside = os.path.abspath(os.path.join(folder, path))
+        return beside if os.path.lexists(beside) else path
 
 
 def is_upbound_test(value: Any) -> bool:
@@ -82,15 +99,16 @@ def read_composition_test(document: Document) -> Suite:
     spec = lenient(root.fields.raw("spec"), ("spec",))
     name = root.fields.object("metadata").text("name")
     folder = project_of(document.source)
+    place = Place(folder.root, document.source)
     expectation = Expectation(("spec",), assertions=assertions_in(spec))
     return Suite(
         name="",
         document=document,
         cases=(Case(name or "(without a name)", ("metadata", "name"), (Round(expectation),)),),
-        composition=needed(spec, "composition"),
-        xrd=one_of(spec, "xrd"),
-        xr=needed(spec, "xr"),
-        surroundings=_surroundings(spec),
+        composition=needed(spec, "composition", place),
+        xrd=one_of(spec, "xrd", place),
+        xr=needed(spec, "xr", place),
+        surroundings=_surroundings(spec, place),
         validate=bool(spec.fields.flag("validate")),
         timeout=timeout_of(spec),
         base=folder.root,
@@ -140,27 +158,27 @@ def assertions_in(spec: Reader) -> tuple[Assertion, ...]:
     return tuple(Assertion(item, (*path, index)) for index, item in enumerate(items))
 
 
-def _surroundings(spec: Reader) -> CaseInputs:
+def _surroundings(spec: Reader, place: Place) -> CaseInputs:
     fields = spec.fields
     credentials = fields.text("functionCredentialsPath")
     return CaseInputs(
         observed=tuple(fields.items("observedResources")),
         required=tuple(fields.items("extraResources")),
-        credentials=(credentials,) if credentials else (),
+        credentials=(place.located(credentials),) if credentials else (),
         context=fields.optional_dict("context") or {},
     )
 
 
-def one_of(spec: Reader, key: str) -> Source | None:
+def one_of(spec: Reader, key: str, place: Place) -> Source | None:
     """An object written there, or the path of its file."""
     inline, path = spec.fields.optional_dict(key), spec.fields.text(f"{key}Path")
     if inline and path:
         raise spec.fields.wrong(f"only one of '{key}' or '{key}Path' may be specified", key)
-    return inline or path or None
+    return inline or (place.located(path) if path else None)
 
 
-def needed(spec: Reader, key: str) -> Source:
-    source = one_of(spec, key)
+def needed(spec: Reader, key: str, place: Place) -> Source:
+    source = one_of(spec, key, place)
     if source is None:
         raise spec.fields.wrong(f"one of '{key}' and '{key}Path' is needed", key)
     return source
