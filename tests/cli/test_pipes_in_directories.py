@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,20 @@ def test_a_pipe_in_a_directory_is_not_waited_for(
     assert main(words.split()) == code
     printed = capsys.readouterr()
     assert message in printed.out + printed.err
+
+
+@pytest.mark.parametrize(
+    ("annotation", "pipe"),
+    [("crossply.dev/templates", "a.yaml"), ("crossply.dev/kcl", "kcl.mod"), ("crossply.dev/kcl", "main.k")],
+)
+def test_a_pipe_among_the_files_of_a_function_is_refused(
+    directory: Path, capsys: pytest.CaptureFixture[str], annotation: str, pipe: str
+) -> None:
+    named = f"metadata: {{name: function-auto-ready, annotations: {{{annotation}: found}}}}\n"
+    (directory / "functions.yaml").write_text(re.sub("metadata: .*\n", named, FUNCTION))
+    os.mkfifo(directory / "found" / pipe)
+    assert main(["render", "xr.yaml", "composition.yaml", "functions.yaml"]) == 1
+    assert "not a regular file" in capsys.readouterr().err
 
 
 def test_a_pipe_that_a_suite_names_is_refused(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from crossply.compose.messages import Request
 from crossply.functions.builtin.go_templating.input import Input
+from crossply.manifests.files import is_pipe_or_device
 from crossply.values import Object
 
 ALLOWED = "CROSSPLY_TEMPLATES"
@@ -130,6 +131,8 @@ def _read_all(directory: str, allowed: list[str]) -> list[TemplateFile]:
     for path in _files(directory):
         if not _is_below(path, allowed):
             raise PermissionError(0, "permission denied", path)
+        if is_pipe_or_device(path):
+            raise OSError(0, "not a regular file", path)
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES - size + 1)
         size += len(data)

@@ -10,6 +10,7 @@ from functools import cached_property
 from crossply.functions.builtin.kcl.module_failures import ModuleError
 from crossply.functions.builtin.kcl.module_manifest import MANIFEST, Manifest, read_manifest
 from crossply.functions.builtin.kcl.module_source_policy import DIRECTORIES, ModuleAccess
+from crossply.manifests.files import is_pipe_or_device
 
 ENDING = ".k"
 VENDOR = "vendor"
@@ -85,6 +86,8 @@ class ModuleTree:
     def read(self, path: str) -> str | None:
         """The text of a file, or None where there is none; raises ModuleError."""
         full = self._full(path)
+        if is_pipe_or_device(full):
+            raise ModuleError(f"cannot read {path}: it is not a regular file")
         try:
             with open(full, "rb") as file:
                 data = file.read(_MAX_FILE + 1)
