@@ -237,6 +237,7 @@ AWKWARD = 'pä/ss<w>&o"rd'
             base64.urlsafe_b64encode(b"user:??>>hunter").decode(),
             id="a part of base64 for URLs",
         ),
+        pytest.param("q7Zp", json.dumps({"pin": base64.b64encode(b"q7Zp").decode()}), id="a short one"),
     ],
 )
 def test_a_copy_in_another_form_is_replaced(secret: str, copied: str) -> None:

@@ -27,6 +27,8 @@ import orjson
 
 SUBSTRING_BYTES = 6
 """Shorter values are replaced only where they are a whole string: they occur in other words by chance."""
+_FORM_CHARACTERS = 8
+"""Its forms of so many characters, such as base64, do not: they are replaced anywhere, too."""
 KEY_BYTES = 8
 """Values of at least so many bytes are also replaced in the keys of maps."""
 _PART_BYTES = 12
@@ -129,7 +131,7 @@ class _Forms:
     def _put(self, value: bytes, text: str, replacement: str) -> None:
         if not text:
             return
-        if len(value) < SUBSTRING_BYTES:
+        if len(value) < SUBSTRING_BYTES and len(text) < _FORM_CHARACTERS:
             self._whole.setdefault(text, replacement)
             return
         self._parts.setdefault(text, replacement)
