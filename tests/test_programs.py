@@ -24,6 +24,16 @@ def test_the_script_installs_the_programs_of_the_tests() -> None:
     assert dict(listed) == DEBIAN
 
 
+def test_the_readme_names_the_packages_that_are_installed() -> None:
+    sentence = re.search(
+        r"`make test` also installs the programs that some\ntests use: (.*?)\.",
+        (ROOT / "README.md").read_text(),
+        re.S,
+    )
+    assert sentence is not None
+    assert set(re.split(r",\s+|\s+and\s+", sentence[1])) == set(DEBIAN.values())
+
+
 @pytest.mark.parametrize("program", DEBIAN)
 def test_the_script_names_the_package_of_a_program_that_is_missing(program: str, tmp_path: Path) -> None:
     for name in {*DEBIAN, "sh", "id"} - {program}:
