@@ -10,7 +10,6 @@ from tests.support import api_servers as servers
 from tests.support.api.client import Client, Object
 from tests.support.api.collection import Collection
 from tests.support.api.definitions import DEFINITIONS, definition, install, new_group, objects, version
-from tests.support.api.polling import waiting_for
 from tests.support.api.widgets import WIDGET_COLUMNS, WIDGET_SPEC, WIDGET_STATUS
 
 
@@ -18,7 +17,6 @@ from tests.support.api.widgets import WIDGET_COLUMNS, WIDGET_SPEC, WIDGET_STATUS
 def server(request, tmp_path_factory):
     start = {"embedded": servers.embedded, "real": servers.real}[request.config.getoption("--server")]
     with start(tmp_path_factory.mktemp("server")) as running:
-        waiting_for(running.kind)
         yield running
 
 

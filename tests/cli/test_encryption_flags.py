@@ -13,7 +13,8 @@ import pytest
 from crossply.cli.apiserver.encryption_flags import take_key_variable
 from crossply.cli.framework.command import Invocation
 from crossply.cli.framework.parser import Parsed, parse
-from tests.support.cli.up_process import PATIENCE, plane_at
+from tests.support.cli.up_process import plane_at
+from tests.support.patience import PATIENCE
 from tests.support.programs import needs
 
 pytestmark = pytest.mark.xdist_group("up")

@@ -18,7 +18,8 @@ from crossply.cli.up.background_start import detached_words
 from crossply.cli.up.command import COMMAND
 from crossply.cli.up.data_directory import saved_port
 from crossply.cli.up.lock import is_locked, running
-from tests.support.cli.up_process import CROSSPLY, PATIENCE, api_servers, crossply, eventually, kill, plane_at
+from tests.support.cli.up_process import CROSSPLY, api_servers, crossply, eventually, kill, plane_at
+from tests.support.patience import PATIENCE
 from tests.support.ports import free_port
 from tests.support.programs import needs
 

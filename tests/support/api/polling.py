@@ -6,26 +6,19 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-PATIENCE = {"embedded": 5.0, "real": 100.0}
-"""The controllers of a real cluster look for new kinds every half minute only; ours have no excuse."""
+from tests.support.patience import PATIENCE
 
-_server = "real"
-
-
-def waiting_for(server: str) -> None:
-    """Set the server to wait for."""
-    global _server
-    _server = server
+_SECONDS = max(PATIENCE, 100.0)
+"""The controllers of a real cluster look for new kinds every half minute only."""
 
 
 def eventually(condition: Callable[[], Any]) -> Any:
     """The first true answer; the test fails where none comes."""
-    seconds = PATIENCE[_server]
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + _SECONDS
     pause = 0.01
     while not (answer := condition()):
         assert time.monotonic() < deadline, (
-            f"it did not happen within {seconds:g} s; the last answer: {answer!r}"
+            f"it did not happen within {_SECONDS:g} s; the last answer: {answer!r}"
         )
         time.sleep(pause)
         pause = min(pause * 1.5, 0.25)

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from crossply.cli.up.lock import is_locked, running
 from crossply.cli.up.process_identity import Process, start_time
 from crossply.values.yaml import load
+from tests.support.patience import PATIENCE
 from tests.support.running_processes import processes_with
 
 CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
-PATIENCE = 60.0
 
 
 def crossply(*words: str, cwd: pathlib.Path | None = None) -> subprocess.CompletedProcess[str]:

@@ -21,8 +21,8 @@ from crossply.kube.client import Client
 from crossply.kube.core_kinds import DEPLOYMENT
 from crossply.kube.kind import Kind
 from crossply.values import Object
+from tests.support.patience import PATIENCE
 
-PATIENCE = 30.0
 POST = "post establish runtime hook failed for package"
 WAITS = POST + ': {} package deployment has no condition of type "Available" yet'
 

@@ -13,6 +13,7 @@ from crossply.kube.failures import KubeError
 from crossply.values import Object
 from tests.support.cli.local_provider import client_of, provider, write_provider
 from tests.support.cli.up_process import Plane
+from tests.support.patience import PATIENCE
 
 GROUP = "failures.example.org"
 EXTENSIONS = "apiextensions.crossplane.io"
@@ -140,7 +141,7 @@ class FailureScenarios:
 
     def explain_until(self, sentence: str, *words: str) -> str:
         """What it prints, once it has a sentence."""
-        from tests.support.cli.up_process import PATIENCE, eventually
+        from tests.support.cli.up_process import eventually
 
         printed = [""]
 
