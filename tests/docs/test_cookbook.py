@@ -86,6 +86,14 @@ def test_a_line_that_is_not_printed_is_noticed() -> None:
     assert first_missing(["…", "d", "…", "a"], printed) == "a"
 
 
+def test_a_recipe_with_functions_links_to_their_file() -> None:
+    """Somebody who comes from a search has not seen the index."""
+    needing = [recipe for recipe in RECIPES if "functionRef" in recipe.read_text()]
+    assert len(needing) >= 20
+    link = "(index.md#the-functions)"
+    assert [recipe.name for recipe in needing if link not in recipe.read_text()] == []
+
+
 def test_the_index_lists_every_recipe() -> None:
     index = (COOKBOOK / "index.md").read_text()
     assert [recipe.name for recipe in RECIPES if f"({recipe.name})" not in index] == []

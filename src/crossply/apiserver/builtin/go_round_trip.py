@@ -7,7 +7,6 @@ and times get their canonical form. Defaults are set on the way, as they depend 
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ from crossply.apiserver.builtin.go_scalars import LEAVES
 from crossply.apiserver.builtin.resource_table import names_by_kind, table
 from crossply.apiserver.registry.resources import Resource
 from crossply.values import Object
+from crossply.values.definition_cache import DefinitionCache
 
 Reader = Callable[[Any], Any]
 
@@ -111,80 +111,73 @@ class Field:
         self.left_out = left_out
 
 
-@functools.cache
 def _struct(name: str) -> Struct:
     """The reader of a definition, created when the kind is first used."""
-    return _Compiler().struct(name)
+    return _structs.get(name)
 
 
-_structs: dict[str, Struct] = {}
+def _fill(struct: Struct, name: str) -> None:
+    from crossply.apiserver.builtin.defaults import DEFAULTS
+
+    codes = table().go.get(name, {})
+    for key, schema in table().definitions[name].get("properties", {}).items():
+        _add(struct, key, schema, codes.get(key, ""))
+        if "default" in schema:
+            struct.declared.append((key, schema["default"]))
+    struct.default = DEFAULTS.get(name)
 
 
-class _Compiler:
-    """Compiles definitions; recursive ones refer to the reader under construction."""
+_structs: DefinitionCache[Struct] = DefinitionCache(lambda _: Struct(), _fill)
 
-    def struct(self, name: str) -> Struct:
-        struct = _structs.get(name)
-        if struct is None:
-            struct = _structs[name] = Struct()
-            self._fill(struct, name)
-        return struct
 
-    def _fill(self, struct: Struct, name: str) -> None:
-        from crossply.apiserver.builtin.defaults import DEFAULTS
+def _add(struct: Struct, key: str, schema: Object, code: str) -> None:
+    read = _reader(schema)
+    target = _resolved(schema)
+    kind = target.get("type", "")
+    leaf = LEAVES.get(schema.get("$ref", ""))
+    if leaf:
+        struct.fields[key] = Field(read, leaf.zero if code == OMIT_ZERO else _KEEP)
+        if code == VALUE or (kind != "object" and code in ("", ALWAYS)):
+            struct.absent.append((key, leaf.zero))
+    elif _is_struct(target) or ("$ref" in schema and target == _EMPTY_STRUCT):
+        struct.fields[key] = Field(read, {} if code == OMIT_ZERO else _KEEP)
+        if code == VALUE:
+            struct.values.append((key, _struct(schema["$ref"])))
+        elif ALWAYS in code:
+            struct.absent.append((key, None))
+    else:
+        _add_plain(struct, key, Field(read, _ZEROS.get(kind)), code, target)
 
-        codes = table().go.get(name, {})
-        for key, schema in table().definitions[name].get("properties", {}).items():
-            self._add(struct, key, schema, codes.get(key, ""))
-            if "default" in schema:
-                struct.declared.append((key, schema["default"]))
-        struct.default = DEFAULTS.get(name)
 
-    def _add(self, struct: Struct, key: str, schema: Object, code: str) -> None:
-        read = self.reader(schema)
-        target = _resolved(schema)
-        kind = target.get("type", "")
-        leaf = LEAVES.get(schema.get("$ref", ""))
-        if leaf:
-            struct.fields[key] = Field(read, leaf.zero if code == OMIT_ZERO else _KEEP)
-            if code == VALUE or (kind != "object" and code in ("", ALWAYS)):
-                struct.absent.append((key, leaf.zero))
-        elif _is_struct(target) or ("$ref" in schema and target == _EMPTY_STRUCT):
-            struct.fields[key] = Field(read, {} if code == OMIT_ZERO else _KEEP)
-            if code == VALUE:
-                struct.values.append((key, self.struct(schema["$ref"])))
-            elif ALWAYS in code:
-                struct.absent.append((key, None))
-        else:
-            _add_plain(struct, key, Field(read, _ZEROS.get(kind)), code, target)
+def _reader(schema: Object) -> Reader:
+    """The reader of values of a schema."""
+    ref = schema.get("$ref")
+    if ref in LEAVES:
+        return LEAVES[ref].read
+    if ref:
+        target = table().definitions[ref]
+        return _struct(ref).read if _is_struct(target) else _reader(target)
+    if schema.get("type") == "array":
+        return _list(schema)
+    if "additionalProperties" in schema:
+        return _map(schema)
+    return _SCALARS.get(schema.get("type", ""), _unchanged)
 
-    def reader(self, schema: Object) -> Reader:
-        """The reader of values of a schema."""
-        ref = schema.get("$ref")
-        if ref in LEAVES:
-            return LEAVES[ref].read
-        if ref:
-            target = table().definitions[ref]
-            return self.struct(ref).read if _is_struct(target) else self.reader(target)
-        if schema.get("type") == "array":
-            return self._list(schema)
-        if "additionalProperties" in schema:
-            return self._map(schema)
-        return _SCALARS.get(schema.get("type", ""), _unchanged)
 
-    def _list(self, schema: Object) -> Reader:
-        read = self.reader(schema.get("items", {}))
-        if read is _unchanged:
-            return _unchanged
-        return lambda value: [read(item) for item in value] if isinstance(value, list) else value
+def _list(schema: Object) -> Reader:
+    read = _reader(schema.get("items", {}))
+    if read is _unchanged:
+        return _unchanged
+    return lambda value: [read(item) for item in value] if isinstance(value, list) else value
 
-    def _map(self, schema: Object) -> Reader:
-        read = self.reader(schema["additionalProperties"])
-        if read is _unchanged:
-            return _unchanged
-        return lambda value: (
-            {key: read(member) for key, member in value.items()} if isinstance(value, dict) else value
-        )
+
+def _map(schema: Object) -> Reader:
+    read = _reader(schema["additionalProperties"])
+    if read is _unchanged:
+        return _unchanged
+    return lambda value: (
+        {key: read(member) for key, member in value.items()} if isinstance(value, dict) else value
+    )
 
 
 def _add_plain(struct: Struct, key: str, field: Field, code: str, schema: Object) -> None:

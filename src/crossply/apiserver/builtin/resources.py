@@ -34,29 +34,34 @@ _DROPPED = (
 _expanded: dict[str, Object] = {}
 
 
-def structural(name: str) -> Object:
+def structural(name: str, around: tuple[str, ...] = ()) -> Object:
     """The schema of a definition, for pruning and for finding unknown fields.
 
     It requires nothing and has no defaults: `strategies` and `defaults` do that for built-in kinds.
+    A definition that is inside of itself (`around`) is open there.
     """
     schema = _expanded.get(name)
+    if schema is None and name in around:
+        return _OPEN
     if schema is None:
-        _expanded[name] = _OPEN  # what a definition sees of itself while it is being expanded
-        schema = _expanded[name] = _LEAVES.get(name) or _expand(definitions()[name]) or _OPEN
+        schema = _LEAVES.get(name) or _expand(definitions()[name], (*around, name)) or _OPEN
+        _expanded[name] = schema
     return schema
 
 
-def _expand(schema: Object) -> Object:
+def _expand(schema: Object, around: tuple[str, ...]) -> Object:
     if "$ref" in schema:
-        below = structural(schema["$ref"])
+        below = structural(schema["$ref"], around)
         relation = {key: schema[key] for key in ("x-kubernetes-map-type",) if key in schema}
         return {**below, **relation} if relation else below
     result: dict[str, Any] = {key: value for key, value in schema.items() if key not in _DROPPED}
     for key in ("items", "additionalProperties"):
         if key in schema:
-            result[key] = _expand(schema[key])
+            result[key] = _expand(schema[key], around)
     if "properties" in schema:
-        result["properties"] = {name: _expand(member) for name, member in schema["properties"].items()}
+        result["properties"] = {
+            name: _expand(member, around) for name, member in schema["properties"].items()
+        }
     if result == {"type": "object"}:
         return _OPEN_OBJECT
     return result

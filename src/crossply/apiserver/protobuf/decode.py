@@ -29,6 +29,7 @@ from crossply.apiserver.protobuf.wire import (
     varints,
 )
 from crossply.values import Object
+from crossply.values.definition_cache import DefinitionCache
 
 MAX_DEPTH = 200
 """How deep messages may nest: far deeper than real objects, within the stack."""
@@ -108,16 +109,9 @@ class Message:
         return self.name.rpartition(".")[2]
 
 
-_messages: dict[str, Message] = {}
-
-
 def _message(name: str) -> Message:
     """The reader of a message, created on first use; a recursive one refers to itself."""
-    message = _messages.get(name)
-    if message is None:
-        message = _messages[name] = Message(name)
-        _fill(message, table().messages[name])
-    return message
+    return _messages.get(name)
 
 
 def _fill(message: Message, fields: dict[int, Field]) -> None:
@@ -132,6 +126,10 @@ def _fill(message: Message, fields: dict[int, Field]) -> None:
         else:
             message.chunks[number << 3 | BYTES] = _taker(field)
 
+
+_messages: DefinitionCache[Message] = DefinitionCache(
+    Message, lambda message, name: _fill(message, table().messages[name])
+)
 
 NUMBERS: dict[str, Callable[[int], Any]] = {"bool": bool, "int32": int32, "int64": signed}
 """Varint scalars, and their JSON form."""

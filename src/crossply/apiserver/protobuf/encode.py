@@ -13,6 +13,7 @@ from typing import Any
 from crossply.apiserver.protobuf.message_table import ALTERNATIVES, EMBEDDED, LIST, MAP, Field, table
 from crossply.apiserver.protobuf.single_value_messages import LEAVES
 from crossply.apiserver.protobuf.wire import BYTES, FIXED64, VARINT, chunk, varint
+from crossply.values.definition_cache import DefinitionCache
 
 Write = Callable[[Any], bytes]
 """Writes one value, without its field number."""
@@ -44,17 +45,17 @@ class Message:
         return b"".join(parts)
 
 
-_messages: dict[str, Message] = {}
-
-
 def _message(name: str) -> Message:
     """The writer of a message, created on first use; a recursive one refers to itself."""
-    message = _messages.get(name)
-    if message is None:
-        message = _messages[name] = Message(name)
-        fields = table().messages[name]
-        message.fields = [_field(number, fields[number]) for number in sorted(fields)]
-    return message
+    return _messages.get(name)
+
+
+def _fill(message: Message, name: str) -> None:
+    fields = table().messages[name]
+    message.fields = [_field(number, fields[number]) for number in sorted(fields)]
+
+
+_messages: DefinitionCache[Message] = DefinitionCache(Message, _fill)
 
 
 def _field(number: int, field: Field) -> tuple[str, Callable[[Any], bytes]]:
