@@ -7,6 +7,7 @@ import ssl
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from crossply.certificates import Span, new_authority, subject_of
 from crossply.cli.doctor.connection import Greeting, check_connection
 from crossply.cli.doctor.finding import FAIL, OK, WARN, Finding
-from crossply.cli.doctor.machine import check_machine, check_user_namespaces
+from crossply.cli.doctor.machine import check_compiled_packages, check_machine, check_user_namespaces
 from crossply.cli.doctor.rights import commands_to_see_runs
 from crossply.kube.config import ClusterConfig
 from tests.support.cli.command import Run
@@ -41,6 +42,18 @@ def test_without_a_kubeconfig_it_gives_a_hint(doctor: Doctor, monkeypatch: pytes
     assert (code, findings["kubeconfig"]["state"]) == (1, "FAIL")
     assert "KUBECONFIG" in findings["kubeconfig"]["fix"]
     assert findings["python"]["state"] == "OK"
+
+
+def test_a_compiled_package_that_cannot_be_loaded_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / f"unloadable{EXTENSION_SUFFIXES[0]}").write_bytes(b"not a shared object")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    finding = check_compiled_packages(("json", "unloadable"))
+    assert finding.state == FAIL
+    assert finding.text.startswith("unloadable cannot be imported: ")
+    assert "libstdc++" in finding.fix
+    assert check_compiled_packages().state == OK
 
 
 def test_a_server_that_does_not_answer_is_a_failure(

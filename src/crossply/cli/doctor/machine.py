@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -10,6 +11,8 @@ from crossply.cli.doctor.finding import FAIL, OK, WARN, Finding
 from crossply.errors import CrossplyError
 
 _OLDEST_PYTHON = (3, 11)
+_COMPILED = ("cel_expr_python.cel", "grpc", "re2")
+"""Packages in C++, which need its standard library; pip does not install it."""
 _GIB = 1 << 30
 _LITTLE, _TOO_LITTLE = 2 * _GIB, _GIB // 4
 _CGROUP = "/sys/fs/cgroup"
@@ -24,6 +27,7 @@ _USER_NAMESPACES = {
 def check_machine(environ: Mapping[str, str], data: str) -> Iterator[Finding]:
     """All of them; `data` is the data directory of `crossply up`."""
     yield _python()
+    yield check_compiled_packages()
     yield from _containers(environ)
     yield _disk("disk of the data directory", data)
     from crossply.containers.settings import store_directory
@@ -37,6 +41,17 @@ def _python() -> Finding:
     if sys.version_info < _OLDEST_PYTHON:
         return Finding("python", FAIL, f"Python {version} is too old", "install Python 3.11 or later")
     return Finding("python", OK, f"Python {version}")
+
+
+def check_compiled_packages(names: tuple[str, ...] = _COMPILED) -> Finding:
+    """Compiled packages need libraries of the system, which a minimal image may not have."""
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except ImportError as problem:
+            fix = "install the library that is missing: apt install libstdc++6, or dnf install libstdc++"
+            return Finding("compiled packages", FAIL, f"{name} cannot be imported: {problem}", fix)
+    return Finding("compiled packages", OK, "can be imported")
 
 
 def _containers(environ: Mapping[str, str]) -> Iterator[Finding]:
