@@ -17,19 +17,21 @@ every_workflow = pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: pat
 
 
 def steps(workflow: dict[str, Any]) -> list[dict[str, Any]]:
-    return [step for job in workflow["jobs"].values() for step in job["steps"]]
+    return [step for job in workflow["jobs"].values() for step in job.get("steps", ())]
 
 
 @every_workflow
 def test_a_workflow_has_no_rights_but_those_that_its_jobs_name(path: Path) -> None:
     workflow = yaml.load(path.read_bytes())
     assert workflow["permissions"] == {}
-    assert all("permissions" in job and "timeout-minutes" in job for job in workflow["jobs"].values())
+    jobs = workflow["jobs"].values()
+    assert all("permissions" in job for job in jobs)
+    assert all("timeout-minutes" in job for job in jobs if "steps" in job)
 
 
 @every_workflow
 def test_actions_are_pinned_by_commit_with_their_version_beside(path: Path) -> None:
-    used = re.findall(r"uses: (.+)", path.read_text())
+    used = re.findall(r"uses: ([^.].+)", path.read_text())
     assert used
     for line in used:
         assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line), line
@@ -49,6 +51,15 @@ def test_the_suite_runs_on_every_python_that_the_package_names() -> None:
     )
     workflow = yaml.load((GITHUB / "workflows" / "test.yml").read_bytes())
     assert workflow["jobs"]["suite"]["strategy"]["matrix"]["python"] == declared
+
+
+def test_a_release_is_built_and_published_only_after_all_tests_passed() -> None:
+    workflow = yaml.load((GITHUB / "workflows" / "release.yml").read_bytes())
+    jobs = dict(workflow["jobs"])
+    assert jobs.pop("test")["uses"] == "./.github/workflows/test.yml"
+    assert jobs.pop("build")["needs"] == "test"
+    assert jobs
+    assert {job["needs"] for job in jobs.values()} == {"build"}
 
 
 def test_no_job_that_publishes_uses_a_password() -> None:
