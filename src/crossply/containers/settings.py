@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from crossply.containers.pasta import PortForwards
+from crossply.xpkg.cache_directory import cache_directory
 
 CRUN, RUNC = "crun", "runc"
 ENGINES = (CRUN, RUNC)
@@ -77,5 +77,4 @@ def store_directory(environ: Mapping[str, str]) -> str:
     """The default directory of images."""
     if environ.get(STORE_VARIABLE):
         return environ[STORE_VARIABLE]
-    cache = environ.get("XDG_CACHE_HOME") or os.path.join(environ.get("HOME") or "/var/tmp", ".cache")
-    return os.path.join(cache, "crossply", "containers")
+    return cache_directory(environ, "containers")

@@ -10,6 +10,8 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from crossply.xpkg.cache_directory import cache_directory
+
 DIRECTORIES = "CROSSPLY_TEMPLATES"
 """The environment variable with the directories that may be read, separated as in PATH."""
 
@@ -64,10 +66,9 @@ def access_of(environ: Mapping[str, str], *directories: str) -> ModuleAccess:
     """The access that an environment grants, and that to further directories."""
     listed = environ.get(DIRECTORIES, "").split(os.pathsep)
     registries = (name.strip() for name in environ.get(REGISTRIES, "").split(","))
-    home = environ.get("XDG_CACHE_HOME") or os.path.join(environ.get("HOME") or "/var/tmp", ".cache")
     return ModuleAccess(
         tuple(os.path.realpath(path) for path in (*listed, *directories) if path),
         frozenset(name for name in registries if name),
-        environ.get(CACHE) or os.path.join(home, "crossply", "kcl"),
+        environ.get(CACHE) or cache_directory(environ, "kcl"),
         RegistryLogin(*(environ.get(name, "") for name in _LOGIN)),
     )

@@ -23,6 +23,7 @@ from crossply.functions.builtin.module_registry.module_fetch import (
 from crossply.values.bounded_cache import BoundedCache
 from crossply.values.digest import sha256_hex
 from crossply.values.goquote import quote
+from crossply.xpkg.cache_directory import cache_directory
 
 if TYPE_CHECKING:
     from crossply.xpkg.image_reference import Reference
@@ -71,9 +72,8 @@ def access_of(
     environ: Mapping[str, str], plain_http: tuple[str, ...] = (), credential: bytes = b""
 ) -> ArtifactAccess:
     """The access that an environment grants a step."""
-    home = environ.get("XDG_CACHE_HOME") or os.path.join(environ.get("HOME") or "/var/tmp", ".cache")
     private = (name.strip() for name in environ.get(REGISTRIES, "").split(","))
-    cache = environ.get(CACHE) or os.path.join(home, "crossply", "starlark")
+    cache = environ.get(CACHE) or cache_directory(environ, "starlark")
     return ArtifactAccess(frozenset(filter(None, private)), frozenset(plain_http), cache, credential)
 
 
