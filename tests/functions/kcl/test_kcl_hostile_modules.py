@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ from crossply.functions.builtin.module_registry.module_cache import ModuleCache
 from crossply.functions.reply_limits import Limits, reset_limits, set_limits
 from crossply.values.keyed_locks import KeyedLocks
 from crossply.xpkg.blob_content import in_memory
-from crossply.xpkg.failures import TooLarge
+from crossply.xpkg.failures import NoDiskSpace, TooLarge
 from crossply.xpkg.image import Image, Layer
 from tests.support.functions.kcl import answered, composed, fatal_of
 from tests.support.functions.kcl_modules import archive, push
@@ -162,6 +163,14 @@ def test_all_archives_of_a_module_unpack_to_so_much_together(
     archives = [archive({f"m{n}.k": "x" * 10_000}) for n in range(8)]
     with pytest.raises(TooLarge):
         ModuleCache(str(tmp_path)).put(f"sha256:{'0' * 64}", archives)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_a_module_leaves_room_on_the_disk_for_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nearly_full = SimpleNamespace(f_bavail=200, f_blocks=100_000, f_frsize=1 << 20)
+    monkeypatch.setattr(os, "statvfs", lambda path: nearly_full)
+    with pytest.raises(NoDiskSpace, match="of 200 MiB of free disk space 256 MiB are reserved"):
+        ModuleCache(str(tmp_path)).put(f"sha256:{'0' * 64}", [archive({"main.k": NOTHING})])
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 

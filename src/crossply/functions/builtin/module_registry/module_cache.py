@@ -47,7 +47,7 @@ class ModuleCache:
         return path
 
     def put(self, digest: str, archives: Iterable[bytes]) -> None:
-        """Unpack the archives of a module; raises PackagesError for what is damaged or too large."""
+        """Unpack the archives of a module; raises PackagesError for what is damaged, or too large here."""
         os.makedirs(self._directory, mode=0o700, exist_ok=True)
         self._make_room()
         temporary = tempfile.mkdtemp(prefix=".module-", dir=self._directory)
@@ -107,6 +107,7 @@ class _Allowance(NamedTuple):
 
 def _unpack(archive: bytes, directory: str, allowance: _Allowance) -> _Allowance:
     """Write the regular files of an archive below a directory; links are left out. What may come after it."""
+    from crossply.xpkg.disk_space import check_space
     from crossply.xpkg.layer_reader import read_layer
     from crossply.xpkg.layer_unpack import parts_of
 
@@ -117,6 +118,7 @@ def _unpack(archive: bytes, directory: str, allowance: _Allowance) -> _Allowance
             parts = parts_of(info.name)
             if not info.isreg() or not parts:
                 continue
+            check_space(directory, info.size)
             path = os.path.join(directory, *parts)
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "xb") as file:
