@@ -109,17 +109,20 @@ def test_a_revision_of_the_first_design_keeps_its_composite_type() -> None:
 
 
 @pytest.mark.parametrize(
-    ("conditions", "valid", "because"),
+    ("conditions", "valid", "because", "checked"),
     [
-        ([], False, "pipeline status unknown"),
-        ([{"type": "Synced", "status": "True"}], False, "pipeline status unknown"),
-        ([{"type": "ValidPipeline", "status": "True"}], True, ""),
-        ([{"type": "ValidPipeline", "status": "False", "message": "no"}], False, "no"),
+        ([], False, "pipeline status unknown", False),
+        ([{"type": "Synced", "status": "True"}], False, "pipeline status unknown", False),
+        ([{"type": "ValidPipeline", "status": "Unknown"}], False, "pipeline status unknown", False),
+        ([{"type": "ValidPipeline", "status": "True"}], True, "", True),
+        ([{"type": "ValidPipeline", "status": "False", "message": "no"}], False, "no", True),
     ],
 )
-def test_a_revision_reports_whether_its_pipeline_is_valid(conditions: Any, valid: bool, because: str) -> None:
+def test_a_revision_reports_whether_its_pipeline_is_valid(
+    conditions: Any, valid: bool, because: str, checked: bool
+) -> None:
     read = parse_revision({"status": {"conditions": conditions}})
-    assert (read.is_valid, read.invalid_because) == (valid, because)
+    assert (read.is_valid, read.invalid_because, read.is_checked) == (valid, because, checked)
 
 
 def test_a_spec_of_the_wrong_type_is_a_composition_error() -> None:
