@@ -87,9 +87,17 @@ def _crds() -> dict[str, Any]:
     return {crd["spec"]["names"]["kind"]: crd for crd in crds}
 
 
+def _stored_version(kind: str) -> Any:
+    return next(version for version in _crds()[kind]["spec"]["versions"] if version["storage"])
+
+
+def fields_of(kind: str) -> Iterator[Field]:
+    """The fields of a kind, in the version that is stored."""
+    return _fields(_stored_version(kind)["schema"]["openAPIV3Schema"], "")
+
+
 def _sections(kind: str) -> Iterator[str]:
-    spec = _crds()[kind]["spec"]
-    stored = next(version for version in spec["versions"] if version["storage"])
+    spec, stored = _crds()[kind]["spec"], _stored_version(kind)
     others = [
         f"`{version['name']}`" for version in spec["versions"] if version is not stored and version["served"]
     ]
@@ -97,8 +105,9 @@ def _sections(kind: str) -> Iterator[str]:
     scope = "namespaced" if spec["scope"] == "Namespaced" else "cluster scoped"
     yield f"## {kind}"
     yield f"{_descriptions()[kind]} `{spec['group']}/{stored['name']}`, {scope}.{also}"
-    fields = _fields(stored["schema"]["openAPIV3Schema"], "")
-    rows = (f"| `{field.path}` | {_type(field.schema)} | {_meaning(field)} |" for field in fields)
+    rows = (
+        f"| `{field.path}` | {_type(field.schema)} | {meaning(kind, field)} |" for field in fields_of(kind)
+    )
     yield "\n".join(("| field | type | meaning |", "|---|---|---|", *rows))
 
 
@@ -121,8 +130,9 @@ def _type(schema: Any) -> str:
     return str(schema.get("type", "any"))
 
 
-def _meaning(field: Field) -> str:
-    notes = [field.schema.get("description") or _description(field.path)]
+def meaning(kind: str, field: Field) -> str:
+    """What a page says about a field."""
+    notes = [field.schema.get("description") or _description(kind, field.path)]
     if field.is_required:
         notes.append("Required.")
     if field.schema.get("default") not in (None, "", {}, []):
@@ -140,10 +150,12 @@ def _descriptions() -> dict[str, str]:
     return described
 
 
-def _description(path: str) -> str:
+def _description(kind: str, path: str) -> str:
+    """What is written for the field of a kind, of all kinds, or of every path that ends so."""
     described = _descriptions()
-    if path in described:
-        return described[path]
+    for key in (f"{kind} {path}", path):
+        if key in described:
+            return described[key]
     ends = [entry for entry in described if entry.startswith(".") and path.endswith(entry)]
     if not ends:
         raise KeyError(f"tools/kind_descriptions.yaml does not describe {path}")

@@ -27,6 +27,19 @@ def test_no_generated_page_is_stale(tool) -> None:
     assert tool.stale() == [], "run: python tools/generate_docs.py"
 
 
+def test_no_kind_page_names_a_value_that_its_field_does_not_have(tool) -> None:
+    """Fields of several kinds have one description, and not all kinds have all values."""
+    pages = sys.modules["kind_pages"]
+    problems = []
+    for _, kinds in pages.PAGES.values():
+        for kind in kinds:
+            for field in pages.fields_of(kind):
+                named = re.findall(r"`([A-Z]\w+)`", pages.meaning(kind, field))
+                wrong = [word for word in named if word not in field.schema.get("enum", named)]
+                problems += [f"{kind} {field.path}: {word}" for word in wrong]
+    assert problems == []
+
+
 def test_every_error_has_a_code_of_its_own(tool) -> None:
     names_by_code: dict[str, str] = {}
     problems = []
