@@ -17,6 +17,7 @@ from crossply.compose.in_memory_reconcile import Rendered, Rendering
 from crossply.compose.object_metadata import RESOURCE_NAME_ANNOTATION, annotations_of, text_in
 from crossply.compose.prepared_composition import prepare
 from crossply.errors import CrossplyError
+from crossply.functions.builtin.module_registry.module_fetch import without_network
 from crossply.manifests.manifest import Manifest
 from crossply.provenance.absent_requirements import absent_requirements
 from crossply.provenance.call_recorder import CallRecorder
@@ -87,7 +88,7 @@ def _render(
     ]
     secrets = [obj for obj in objects if text_in(obj, "kind") == "Secret"]
     cluster = InMemoryCluster(objects, secrets, (), lambda: definitions)
-    with running(checked.functions.values(), None) as runners:
+    with running(checked.functions.values(), None) as runners, without_network():
         call = recorder.recorded(caller(runners, _SECONDS))
         return Rendering(example.machinery, cluster, call).run(xr, prepare(checked.composition), [], {})
 

@@ -150,6 +150,10 @@ def _fetches_modules(step: Step, function: Object | None, name: str | None) -> b
     """Whether a step has programs or modules of registries."""
     if step.input is not None and any(scheme in dumps(step.input) for scheme in _FETCHED):
         return True
+    if name == "starlark":
+        from crossply.functions.builtin.starlark.registry_dependencies import loads_from_registry
+
+        return loads_from_registry(step.input or {})
     directory = "" if function is None else annotations_of(function).get(KCL_DIRECTORY, "")
     if name != "kcl" and not directory:
         return False

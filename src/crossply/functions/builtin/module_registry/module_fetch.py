@@ -6,7 +6,9 @@ While a registry cannot be reached, the modules that an address stood for before
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from crossply.errors import CrossplyError
@@ -23,6 +25,7 @@ FRESH_SECONDS = 600.0
 
 _PULL_SECONDS = 50.0
 _fetching = KeyedLocks()
+_is_offline: ContextVar[bool] = ContextVar("is_offline", default=False)
 
 Pull = Callable[["Registries"], Awaitable[str]]
 """Puts modules into the cache, and returns their digest."""
@@ -52,6 +55,16 @@ class RegistryAccess(NamedTuple):
     """The environment variable that lists them."""
     plain_http: bool = False
     keychain: Keychain | None = None
+
+
+@contextmanager
+def without_network() -> Iterator[None]:
+    """Within, modules come from the cache or not at all."""
+    token = _is_offline.set(True)
+    try:
+        yield
+    finally:
+        _is_offline.reset(token)
 
 
 def modules_directory(
@@ -96,6 +109,8 @@ def _in_thread(registry: str, access: RegistryAccess, pull: Pull) -> str:
     import asyncio
     from concurrent.futures import ThreadPoolExecutor
 
+    if _is_offline.get():
+        raise OSError("nothing is fetched here")
     seconds = _seconds_left()
     with ThreadPoolExecutor(1) as executor:
         return executor.submit(lambda: asyncio.run(_fetch_within(seconds, registry, access, pull))).result()
