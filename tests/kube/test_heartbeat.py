@@ -91,8 +91,8 @@ async def test_a_jump_of_the_wall_clock_evicts_no_member(client: Client, ns, mon
         while not shards.owned:
             await asyncio.sleep(0.02)
     monkeypatch.setattr("crossply.values.timestamps.datetime", Jumping)
-    for _ in range(4):
-        await asyncio.sleep(QUICK.lease / 3)
+    for _ in range(16):  # often: a late renewal on a busy machine is no jump of the clock
+        await asyncio.sleep(QUICK.lease / 12)
         await life.heart._renew()
     assert await client.get(LEASE, member_name("crossply", life.heart.member), ns) is not None
     await life.heart.leave()
