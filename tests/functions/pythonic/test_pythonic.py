@@ -160,6 +160,7 @@ def test_directories_are_read_only_where_the_operator_names_them(
     module.write_text(text + "    self.status.a = 1\n")
     message = fatal_message(answered("shops.shop.Shop"))
     assert message.startswith("Import module exception: No module named 'shops.shop'")
+    assert f"a directory that {ALLOWED} lists" in message
     monkeypatch.setenv(ALLOWED, str(tmp_path))
     assert status_of(answered("shops.shop.Shop")) == {"a": 1.0}
     module.write_text(text + "    self.status.a = 2\n")

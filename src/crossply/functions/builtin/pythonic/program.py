@@ -15,6 +15,7 @@ from crossply.functions.builtin.python.script_environment import ScriptImports, 
 from crossply.functions.builtin.pythonic import constructors
 from crossply.functions.builtin.pythonic.composite import BaseComposite
 from crossply.functions.builtin.pythonic.node import append
+from crossply.functions.builtin.pythonic.program_files import ALLOWED
 from crossply.functions.builtin.pythonic.program_modules import ProgramModules
 from crossply.functions.builtin.sandbox.limits import MEMORY, SECONDS
 from crossply.functions.builtin.sandbox.worker import ProgramFailed, TimeLimitExceeded
@@ -67,7 +68,10 @@ class Program:
             raise ProgramFailed(f"Composite class name does not include module: {name}")
         with self.stage("Import module"):
             if path.partition(".")[0] not in self._modules.top_level_names:
-                raise ModuleNotFoundError(f"No module named {path!r} (docs/reference/functions/{PAGE})")
+                raise ModuleNotFoundError(
+                    f"No module named {path!r}: put it into packages of the step, or into a directory that "
+                    f"{ALLOWED} lists (docs/reference/functions/{PAGE})"
+                )
             module = import_module(path)
         named_class = getattr(module, name, None)
         if not named_class:
