@@ -12,10 +12,11 @@ from typing import NamedTuple
 from crossply.checking.finding import Finding, Place, error
 from crossply.errors import CrossplyError
 from crossply.kinds import PROJECT_FILES
-from crossply.manifests.files import SourceError, is_pipe_or_device, read_bytes, reason
+from crossply.manifests.files import SourceError, read_bytes, reason
 from crossply.manifests.manifest import Manifest
 from crossply.project import file_in
 from crossply.project.folder import ProjectFolder, open_project
+from crossply.values.endless_files import is_pipe_or_device
 from crossply.values.yaml import Document, YamlError, read_documents
 
 PACKAGE_FILE = "crossplane.yaml"

@@ -9,6 +9,7 @@ from typing import Any, TextIO
 from crossply.errors import CrossplyError
 from crossply.values import Object, yaml
 from crossply.values.api_version import api_group
+from crossply.values.endless_files import is_pipe_or_device
 from crossply.values.yaml import Document, SeparatorError, YamlError, read_first
 from crossply.values.yaml.limits import MAX_BYTES
 
@@ -36,11 +37,6 @@ def read_bytes(path: str, purpose: str) -> bytes:
             hint="split the file, or check that it is the one you meant",
         )
     return data
-
-
-def is_pipe_or_device(path: str) -> bool:
-    """Return whether reading a path may never end. What users name may be one; what is found may not."""
-    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 def reason(problem: OSError) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from typing import NamedTuple, TextIO
 
-from crossply.manifests.files import SourceError, is_pipe_or_device, object_of, read_bytes, reason
+from crossply.manifests.files import SourceError, object_of, read_bytes, reason
 from crossply.values import Object
 from crossply.values.api_version import api_group
+from crossply.values.endless_files import is_pipe_or_device
 from crossply.values.yaml import Document, YamlError, read_documents
 
 _ENDINGS = (".yaml", ".yml")

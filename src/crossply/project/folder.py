@@ -8,9 +8,9 @@ from typing import NamedTuple
 from crossply.errors import CrossplyError
 from crossply.kinds.project import Project, parse_project
 from crossply.manifests.file_io import ConvertError, in_go_words, make_directory
-from crossply.manifests.files import is_pipe_or_device
 from crossply.project import file_in
 from crossply.values import Object
+from crossply.values.endless_files import is_pipe_or_device
 from crossply.values.yaml import YamlError, read_first
 from crossply.values.yaml.limits import MAX_BYTES
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from crossply.compose.object_metadata import name_of, text_in
 from crossply.errors import CrossplyError
-from crossply.manifests.files import SourceError, is_pipe_or_device, read_bytes
+from crossply.manifests.files import SourceError, read_bytes
 from crossply.schema.defaults import apply_defaults
 from crossply.schema.definition_crds import composite_crd
 from crossply.values import Object
+from crossply.values.endless_files import is_pipe_or_device
 from crossply.values.gojson import JsonError, loads
 
 _SAVE_HINT = "save one with: kubectl get --raw /openapi/v3/apis/GROUP/VERSION"

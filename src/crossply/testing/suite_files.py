@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from crossply.errors import CrossplyError
-from crossply.manifests.files import is_pipe_or_device, read_bytes
+from crossply.manifests.files import read_bytes
 from crossply.testing.suite_parser import is_suite
 from crossply.testing.suite_program import SuiteProgram, program_in
 from crossply.testing.upbound_tests import COMPOSITION_TEST, is_upbound_test, items_of, with_kinds
+from crossply.values.endless_files import is_pipe_or_device
 from crossply.values.yaml import Document, YamlError, read_documents
 
 _ENDINGS = (".yaml", ".yml")

@@ -12,7 +12,7 @@ from crossply.compose.connection_detail_validation import check_contract
 from crossply.compose.engine_field_paths import Machinery
 from crossply.compose.prepared_composition import PreparedComposition, prepare
 from crossply.kinds.definition import parse_definition
-from crossply.manifests.files import is_pipe_or_device, object_of
+from crossply.manifests.files import object_of
 from crossply.rendering import inputs
 from crossply.rendering.available_functions import available_functions, find_project_file
 from crossply.rendering.required_schemas import apply_definition_defaults, load_schemas
@@ -21,6 +21,7 @@ from crossply.testing.strict_fields import SuiteError
 from crossply.testing.suite import Case, Path, Source, Suite
 from crossply.testing.upbound_tests import adopted
 from crossply.values import Object
+from crossply.values.endless_files import is_pipe_or_device
 from crossply.values.merge_patch import merge_patch
 from crossply.values.yaml import Document
 

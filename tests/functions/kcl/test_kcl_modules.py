@@ -176,8 +176,8 @@ def test_a_module_reads_its_own_data_files_and_no_others(root: Path) -> None:
         ("items = []", "a = {", "cannot read spec.dependencies"),
         ("items = []", "a = 3", "dependency a must be a version or a table"),
         ("oci://example.org", "", "expected oci://REGISTRY/REPOSITORY?tag=VERSION"),
-        ("oci://127.0.0.1:1/a?tag=1", "", "only where CROSSPLY_KCL_REGISTRIES lists it"),
-        ("oci://localhost/a:1", "", "inside of a private network"),
+        ("oci://127.0.0.1:1/modules?tag=1", "", "only where CROSSPLY_KCL_REGISTRIES lists it"),
+        ("oci://localhost/modules:1", "", "inside of a private network"),
     ],
 )
 def test_a_module_that_cannot_be_fetched_gives_a_hint(source: str, dependencies: str, problem: str) -> None:

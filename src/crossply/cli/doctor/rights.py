@@ -97,8 +97,10 @@ async def _purpose(client: Client, user: str, check: str, rights: tuple[Right, .
 
 def commands_to_see_runs(user: str) -> str:
     """The commands that let a user find where recorded runs are served."""
-    rule = f"--verb=get --resource=configmaps --resource-name={NAME}"
-    role = f"kubectl create role {_VIEWER} -n {NAMESPACE} {rule}"
+    role = (
+        f"kubectl create role {_VIEWER} -n {NAMESPACE} --verb=get --resource=configmaps"
+        f" --resource-name={NAME}"
+    )
     bind = f"kubectl create rolebinding {_binding_name(_VIEWER, user)} -n {NAMESPACE} --role={_VIEWER}"
     return f"{role} && {bind} {_subject(user)}"
 

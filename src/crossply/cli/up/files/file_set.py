@@ -7,15 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from crossply.errors import CrossplyError
-from crossply.manifests.files import (
-    SourceError,
-    is_pipe_or_device,
-    is_resource,
-    objects_in,
-    read_documents,
-)
+from crossply.manifests.files import SourceError, is_resource, objects_in, read_documents
 from crossply.resource_tree.node import Node, Reference
 from crossply.values import Object
+from crossply.values.endless_files import is_pipe_or_device
 
 _ENDINGS = (".yaml", ".yml")
 _BLANK_BYTES = 4096

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from crossply.compose.messages import Request
 from crossply.functions.builtin.go_templating.input import Input
-from crossply.manifests.files import is_pipe_or_device
 from crossply.values import Object
+from crossply.values.endless_files import is_pipe_or_device
 
 ALLOWED = "CROSSPLY_TEMPLATES"
 """The environment variable with the allowed directories, separated as in PATH."""

@@ -10,7 +10,7 @@ from functools import cached_property
 from crossply.functions.builtin.kcl.module_failures import ModuleError
 from crossply.functions.builtin.kcl.module_manifest import MANIFEST, Manifest, read_manifest
 from crossply.functions.builtin.kcl.module_source_policy import DIRECTORIES, ModuleAccess
-from crossply.manifests.files import is_pipe_or_device
+from crossply.values.endless_files import is_pipe_or_device
 
 ENDING = ".k"
 VENDOR = "vendor"
