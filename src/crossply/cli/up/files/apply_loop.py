@@ -107,7 +107,7 @@ class ApplyLoop:
 
         def waiting(later: Sequence[FileObject], outcomes: Sequence[Outcome]) -> bool:
             view.waiting(_awaited(later))
-            self._follow(trees, outcomes)
+            self._update_roots(trees, outcomes)
             return file_states(self._files.files) == states
 
         outcomes = await self._applier.apply(items, waiting)
@@ -117,10 +117,10 @@ class ApplyLoop:
             lines.append(self._style.sign("!", f"! {_problem_text(problem.replace(hint=''))}"))
             lines += [f"    try: {harmless(problem.hint)}"] if problem.hint else []
         view.applied([*lines, *outcome_lines(outcomes, self._style)])
-        self._follow(trees, outcomes)
+        self._update_roots(trees, outcomes)
         trees.notify()
 
-    def _follow(self, trees: _LiveTrees, outcomes: Sequence[Outcome]) -> None:
+    def _update_roots(self, trees: _LiveTrees, outcomes: Sequence[Outcome]) -> None:
         """Show the trees of what was applied, unless they are shown already."""
         self._items = {outcome.item.reference for outcome in outcomes}
         references = tuple(
