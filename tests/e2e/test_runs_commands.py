@@ -95,7 +95,7 @@ async def test_the_runs_of_an_xr_are_listed_shown_and_compared(s: Scenario, cros
     unknown = await crossply("runs", "ghosts/mine")
     assert (unknown.code, "the cluster has no such kind" in unknown.stderr) == (1, True)
     misspelled = await crossply("runs", words[0].replace("thing", "thign"), words[1])
-    assert "did you mean thing?" in misspelled.stderr
+    assert f"did you mean {words[0].partition('/')[0]}?" in misspelled.stderr
     command = await crossply("runs", "shwo", *words)
     assert 'unexpected argument shwo, did you mean "show"?' in command.stderr
     assert '~ data.size: "3" → "4"' in shown.text

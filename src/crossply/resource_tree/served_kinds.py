@@ -65,9 +65,9 @@ class Kinds:
     def question(self, text: str) -> str:
         """`did you mean website?` for a `TYPE` that was not found; empty if no kind's name is near."""
         names = {name for item in self._served for name in (item.singular, item.kind.plural)}
-        word = text.partition(".")[0].lower()
-        near = get_close_matches(word, sorted(names), 1, 0.75)
-        return f"did you mean {near[0]}?" if near and near[0] != word else ""
+        word, dot, group = text.partition(".")
+        near = get_close_matches(word.lower(), sorted(names), 1, 0.75)
+        return f"did you mean {near[0]}{dot}{group}?" if near and near[0] != word.lower() else ""
 
     async def _fetch(self) -> None:
         groups = await asyncio.gather(self._at("/api"), self._at("/apis"))
