@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.control.kinds import DEFINITION, PROVIDER
+from crossply.control.kinds import COMPOSITION, DEFINITION, LOCK, PROVIDER, PROVIDER_REVISION
 from crossply.kube.client import Client
 from crossply.kube.core_kinds import CRD, NAMESPACE
 from crossply.kube.failures import NotServed
@@ -39,11 +39,14 @@ WAITING = (
 FAILING = (condition("Synced", "False", "ReconcileError", "cannot compose resources: step one failed"),)
 
 
+KINDS = (DEFINITION, COMPOSITION, PROVIDER, PROVIDER_REVISION, LOCK, NETWORK, SUBNET)
+
+
 async def install_kinds(client: Client) -> None:
     """The CRDs of the dashboard's own kinds and of the world's."""
-    for kind in (DEFINITION, PROVIDER, NETWORK, SUBNET):
+    for kind in KINDS:
         await client.create(CRD, crd(kind))
-    for kind in (DEFINITION, PROVIDER, NETWORK, SUBNET):
+    for kind in KINDS:
         await served(client, kind)
     await client.create(DEFINITION, definition(NETWORK))
 
@@ -161,3 +164,35 @@ async def composed(
 
 async def namespace(client: Client, name: str) -> None:
     await client.create(NAMESPACE, {"metadata": {"name": name}})
+
+
+async def provider(client: Client, name: str, *kinds: Kind) -> None:
+    """A healthy Provider, with a revision that installed these kinds."""
+    status = {"conditions": [condition("Installed", "True"), condition("Healthy", "True")]}
+    created = await client.create(
+        PROVIDER,
+        {
+            "apiVersion": PROVIDER.api_version,
+            "kind": PROVIDER.kind,
+            "metadata": {"name": name},
+            "status": {**status, "currentRevision": f"{name}-1"},
+        },
+    )
+    owner = {
+        "apiVersion": PROVIDER.api_version,
+        "kind": PROVIDER.kind,
+        "name": name,
+        "uid": created["metadata"]["uid"],
+        "controller": True,
+    }
+    refs = [{"kind": "CustomResourceDefinition", "name": kind.resource} for kind in kinds]
+    await client.create(
+        PROVIDER_REVISION,
+        {
+            "apiVersion": PROVIDER_REVISION.api_version,
+            "kind": PROVIDER_REVISION.kind,
+            "metadata": {"name": f"{name}-1", "ownerReferences": [owner]},
+            "spec": {"revision": 1, "desiredState": "Active"},
+            "status": {**status, "objectRefs": refs},
+        },
+    )

@@ -58,3 +58,14 @@ async def test_a_package_that_is_unhealthy_needs_attention(browser, dashboard, c
     await expect(entry).to_contain_text("it ended with exit status 1")
     await client.delete(PROVIDER, "provider-cloud", "")
     await expect(entry).to_have_count(0)
+
+
+async def test_a_provider_names_the_composite_resources_that_use_its_kinds(browser, dashboard, client):
+    xr = await world.composite(client, "user", "shop", references=(world.reference(world.SUBNET, "of-user"),))
+    await world.composed(client, xr, "of-user")
+    await world.provider(client, "provider-subnets", world.SUBNET)
+    page = await dashboard.open(browser, "/packages/providers/provider-subnets")
+    facts = page.get_by_role("main")
+    await expect(facts.get_by_role("link", name="Network", exact=True)).to_be_visible()
+    await expect(facts).to_contain_text("×")
+    assert errors_of(page) == []

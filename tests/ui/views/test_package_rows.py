@@ -3,6 +3,7 @@ import pytest
 from crossply.ui.views.package_rows import (
     dependencies_of,
     dependents_of,
+    installed_groups,
     package_revision_rows,
     package_rows,
 )
@@ -55,6 +56,17 @@ def test_a_function_is_used_by_the_compositions_that_call_it():
 def test_a_package_reports_its_state_and_reason(conditions: object, word: str, message: str):
     [row] = package_rows([{**FUNCTIONS[0], "status": {"conditions": conditions}}], [])
     assert (row.health.word, row.health.message) == (word, message)
+
+
+def test_a_provider_installs_the_groups_of_its_kinds():
+    refs = [
+        {"kind": "CustomResourceDefinition", "name": "buckets.cloud.example.org"},
+        {"kind": "ManagedResourceDefinition", "name": "zones.dns.example.org"},
+        {"kind": "ValidatingWebhookConfiguration", "name": "a.b.example.org"},
+    ]
+    metadata = {"name": "cloud-1", "ownerReferences": [{"name": "cloud", "controller": True}]}
+    revisions = [{"metadata": metadata, "status": {"objectRefs": refs}}, {"metadata": {"name": "other"}}]
+    assert installed_groups(revisions, "cloud") == {"cloud.example.org", "dns.example.org"}
 
 
 def test_revisions_of_a_package_come_newest_first():

@@ -14,12 +14,15 @@ from crossply.control.kinds import (
     PROVIDER_REVISION,
 )
 from crossply.kube.kind import Kind
+from crossply.resource_tree.composite_tree import child_references
+from crossply.resource_tree.node import Node
 from crossply.ui.package_logs import read_log
 from crossply.ui.page_types import Content, MissingRight, Navigation, PageNotFound, PageRequest, Route
 from crossply.ui.views.object_health import conditions_of
 from crossply.ui.views.package_rows import (
     dependencies_of,
     dependents_of,
+    installed_groups,
     package_revision_rows,
     package_row,
     package_rows,
@@ -27,6 +30,7 @@ from crossply.ui.views.package_rows import (
 from crossply.ui.views.pipeline_picture import called_functions
 from crossply.ui.views.short_text import block
 from crossply.values import Object
+from crossply.values.api_version import api_group
 
 KINDS = {
     "functions": (FUNCTION, FUNCTION_REVISION),
@@ -59,6 +63,7 @@ async def show(page: PageRequest) -> Content:
         if name_of(package) in called_functions(composition)
     ]
     row = package_row(package, callers)
+    users = await _users(page, installed_groups(revisions, row.name)) if kind == PROVIDER else None
     lock = await _lock(page)
     values = {
         "plural": kind.plural,
@@ -67,11 +72,35 @@ async def show(page: PageRequest) -> Content:
         "conditions": list(conditions_of(package).values()),
         "dependencies": dependencies_of(lock, row.revision),
         "dependents": dependents_of(lock, row.revision),
+        "users": users,
         "has_log": kind != CONFIGURATION,
         "yaml_text": block(package),
     }
     topics = {kind.resource, revision_kind.resource, COMPOSITION.resource}
+    topics |= {user.resource for user, _ in users or ()}
     return Content("package.html", values, title=f"{row.kind} {row.name}", topics=topics)
+
+
+async def _users(page: PageRequest, groups: set[str]) -> list[tuple[Kind, int]] | None:
+    """The kinds of composite resources that compose something of these groups, and how many do.
+
+    None where the viewer may not see definitions.
+    """
+    try:
+        views = await page.view.composites()
+    except MissingRight:
+        return None
+    counted = [
+        (view.kind, sum(_composes(obj, groups) for obj in view.objects()))
+        for view in views
+        if not view.refused
+    ]
+    return [(kind, number) for kind, number in counted if number]
+
+
+def _composes(obj: Object, groups: set[str]) -> bool:
+    references = child_references(Node(obj), False)
+    return any(api_group(reference.api_version) in groups for reference in references)
 
 
 async def show_log(page: PageRequest) -> Content:

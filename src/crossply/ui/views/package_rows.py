@@ -13,6 +13,7 @@ from crossply.ui.views.short_text import cut, one_line
 from crossply.values import Object
 
 MAX_OBJECTS = 200
+_KINDS_OF_KINDS = ("CustomResourceDefinition", "ManagedResourceDefinition")
 
 
 class PackageRow(NamedTuple):
@@ -122,6 +123,17 @@ def dependents_of(lock: Object, revision: str) -> list[str]:
         for entry in entries
         if any(_map(needed).get("package") == source for needed in _list(entry.get("dependencies")))
     )
+
+
+def installed_groups(revisions: Iterable[Object], package: str) -> set[str]:
+    """The API groups of the kinds that a package has installed."""
+    return {
+        text_in(ref, "name").partition(".")[2]
+        for revision in revisions
+        if _controller(revision) == package
+        for ref in map(_map, _list(_map(revision.get("status")).get("objectRefs")))
+        if text_in(ref, "kind") in _KINDS_OF_KINDS
+    }
 
 
 def _controller(revision: Object) -> str:
