@@ -26,6 +26,15 @@ def test_the_log_of_a_provider_is_shown_from_both_of_its_files(log, tmp_path):
     assert whole.stdout.splitlines()[-3:] == done.stdout.splitlines()
 
 
+def test_the_control_plane_of_the_kubeconfig_is_meant(log, tmp_path, monkeypatch):
+    log.write("found")
+    (tmp_path / "port").write_text("6443")
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
+    assert crossply("logs", "provider/provider-try").stdout == "found\n"
+    other = crossply("logs", "provider/provider-try", "--data", str(tmp_path / "other"))
+    assert other.returncode == 1
+
+
 def test_a_log_is_followed_when_its_file_is_full(log, tmp_path):
     log.write("first")
     command = [CROSSPLY, "logs", "provider/provider-try", "--follow", "--data", str(tmp_path)]

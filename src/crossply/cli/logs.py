@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterator
 from typing import BinaryIO
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation, UsageError
-from crossply.cli.up.data_directory import LOGS, check_owner, data_flag
+from crossply.cli.up.data_directory import DEFAULT_DATA, LOGS, check_owner, data_directory_of
 
 _KINDS = {
     "provider": "provider",
@@ -23,12 +23,13 @@ _CHUNK = 1 << 16
 def run(invocation: Invocation) -> int:
     """Print the log, and follow it if asked to."""
     kind, name = _resource(invocation)
-    check_owner(invocation["data"])
-    path = os.path.join(invocation["data"], LOGS, kind, f"{name}.log")
+    data = invocation["data"] or data_directory_of(invocation.environ) or DEFAULT_DATA
+    check_owner(data)
+    path = os.path.join(data, LOGS, kind, f"{name}.log")
     if not os.path.exists(path) and not os.path.exists(f"{path}.1"):
-        _refuse(invocation, kind, name)
-    for data in _log(path, invocation["tail"], invocation["follow"]):
-        invocation.stdout.write(data.decode("utf-8", "replace"))
+        _refuse(data, kind, name)
+    for text in _log(path, invocation["tail"], invocation["follow"]):
+        invocation.stdout.write(text.decode("utf-8", "replace"))
         invocation.stdout.flush()
     return 0
 
@@ -43,10 +44,10 @@ def _resource(invocation: Invocation) -> tuple[str, str]:
     return kind, name
 
 
-def _refuse(invocation: Invocation, kind: str, name: str) -> None:
+def _refuse(data: str, kind: str, name: str) -> None:
     from crossply.cli.up.failures import NoLog
 
-    logs = os.path.join(invocation["data"], LOGS)
+    logs = os.path.join(data, LOGS)
     known = sorted(
         f"{folder}/{file.removesuffix('.log')}"
         for folder in set(_KINDS.values())
@@ -55,7 +56,7 @@ def _refuse(invocation: Invocation, kind: str, name: str) -> None:
         if file.endswith(".log")
     )
     hint = f"there are logs of {', '.join(known)}" if known else NoLog.hint
-    raise NoLog(f"there is no log of {kind}/{name} in {invocation['data']}", hint=hint)
+    raise NoLog(f"there is no log of {kind}/{name} in {data}", hint=hint)
 
 
 def _log(path: str, lines: int, keep_reading: bool) -> Iterator[bytes]:
@@ -123,6 +124,11 @@ COMMAND = Command(
     flags=(
         Flag("follow", "Keep printing new output until Ctrl-C.", short="f"),
         Flag("tail", "How many lines to print. -1 means all.", kind="int", default=-1, placeholder="-1"),
-        data_flag("The data directory of the control plane."),
+        Flag(
+            "data",
+            "The data directory of the control plane. By default that of $KUBECONFIG, else ./.crossply.",
+            kind="path",
+            placeholder="DIR",
+        ),
     ),
 )
