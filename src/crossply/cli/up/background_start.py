@@ -17,7 +17,8 @@ from crossply.cli.up.failures import StartFailed
 from crossply.cli.up.lock import is_locked, running
 
 _READY = b"ready\n"
-_START_SECONDS = 60.0
+_START_SECONDS = 300.0
+"""A process that ends before is noticed at once; one that lives may be slow on a busy machine."""
 _LAST_BYTES = 4096
 _HINT = "crossply: try: "
 _WARNING = "crossply: warning: "
