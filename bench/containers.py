@@ -26,7 +26,7 @@ from tests.support.images import archive, image, member  # noqa: E402
 from tests.support.registry import PROGRAM as REGISTRY  # noqa: E402
 from tests.support.registry import docker_registry, pushed  # noqa: E402
 
-from crossply.compose.messages import Request, Resource, State  # noqa: E402
+from crossply.compose.function_messages import Request, Resource, State  # noqa: E402
 from crossply.containers.failures import ContainerError  # noqa: E402
 from crossply.containers.image_pull import pull  # noqa: E402
 from crossply.containers.image_store import Store, StoredImage  # noqa: E402

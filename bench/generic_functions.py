@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.compose.messages import SEVERITY_NORMAL, Request, Resource, Response, State
+from crossply.compose.function_messages import SEVERITY_NORMAL, Request, Resource, Response, State
 from crossply.functions.builtin import load
 from crossply.functions.builtin.sandbox.pool import ask
 from crossply.values.protobuf_struct import to_wire

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.compose.messages import Request, Resource, State
+from crossply.compose.function_messages import Request, Resource, State
 from crossply.functions.builtin.go_templating.engine.program import compile_text
 from crossply.functions.builtin.go_templating.function import run
 from crossply.functions.builtin.go_templating.template_data import data_of

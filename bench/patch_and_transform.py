@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from crossply.compose.messages import Request, Resource, State
+from crossply.compose.function_messages import Request, Resource, State
 from crossply.functions.builtin.patch_and_transform.function import run
 from crossply.values.protobuf_struct import to_wire
 

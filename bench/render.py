@@ -12,8 +12,8 @@ from crossply.compose.composite_preparation import configure
 from crossply.compose.effect_driver import drive
 from crossply.compose.effects import Call, IsNamespaced
 from crossply.compose.engine import Job, compose
+from crossply.compose.function_messages import Request, Resource, Snapshot, State
 from crossply.compose.in_memory_reconcile import identify
-from crossply.compose.messages import Request, Resource, Snapshot, State
 from crossply.compose.observed_resources import Observed, as_state
 from crossply.compose.pipeline import PipelineReport
 from crossply.compose.wire import encode_request

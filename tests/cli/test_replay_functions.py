@@ -9,7 +9,7 @@ import pytest
 
 from crossply.cli.framework.command import UsageError
 from crossply.cli.runs.replay_functions import calling, check_names, functions_in_directories, with_built_in
-from crossply.compose.messages import Request, Response, respond
+from crossply.compose.function_messages import Request, Response, respond
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import Step
 from crossply.runs.effect_differences import compare_effects

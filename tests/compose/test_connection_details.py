@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crossply.compose.engine_field_paths import APPLICATION, INFRASTRUCTURE, LEGACY, MODERN, Machinery
-from crossply.compose.messages import respond
+from crossply.compose.function_messages import respond
 from tests.support.composition_platform import Platform, make_xr
 
 REF = {"writeConnectionSecretToRef": {"name": "details", "namespace": "vault"}}

@@ -7,7 +7,7 @@ from base64 import b64encode
 import pytest
 
 from crossply.compose.errors import CredentialMissing, StepNotRun
-from crossply.compose.messages import NO_STATE, SECOND, Request, Response, State, respond
+from crossply.compose.function_messages import NO_STATE, SECOND, Request, Response, State, respond
 from crossply.compose.wire import decode_request, encode_request
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import CredentialRef, ObjectRef

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crossply.compose.composed_resources import Composed
-from crossply.compose.messages import Snapshot
+from crossply.compose.function_messages import Snapshot
 from crossply.compose.ready_condition_cause import (
     cause_in,
     cause_of,

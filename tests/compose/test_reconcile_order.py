@@ -33,7 +33,7 @@ from crossply.compose.effects import (
 )
 from crossply.compose.engine_field_paths import LEGACY, MODERN, Machinery
 from crossply.compose.errors import ComposeError, SelectionError
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     SEVERITY_FATAL,
     Function,
     Request,

@@ -14,7 +14,7 @@ from crossply.compose.errors import (
     RenderInputError,
     StepFailed,
 )
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     READY_FALSE,
     READY_TRUE,
     SEVERITY_NORMAL,

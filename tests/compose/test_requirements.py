@@ -12,7 +12,7 @@ from crossply.compose.errors import (
     StepFailed,
     TooManyRequirements,
 )
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     CAPABILITIES,
     REQUIRED_RESOURCES,
     Request,

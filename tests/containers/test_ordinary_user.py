@@ -29,7 +29,7 @@ pytestmark = pytest.mark.xdist_group("containers")
 SOMEBODY = 4321
 PROGRAM = """
 import sys
-from crossply.compose.messages import Request, Resource, State
+from crossply.compose.function_messages import Request, Resource, State
 from crossply.containers.failures import ContainerError
 from crossply.containers.limit_enforcement import enforced_limits
 from crossply.containers.run_to_completion import run_once

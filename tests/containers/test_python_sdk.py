@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crossply.compose.messages import Request, Resource, State
+from crossply.compose.function_messages import Request, Resource, State
 from crossply.containers.failures import OutOfMemory
 from crossply.containers.image_store import Store, StoredImage
 from crossply.containers.served_container import ServedContainer

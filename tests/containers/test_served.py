@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from crossply.compose.messages import Request, Resource, State
+from crossply.compose.function_messages import Request, Resource, State
 from crossply.containers.failures import ContainerError, ContainerExited, NotListening, OutOfMemory
 from crossply.containers.image_store import StoredImage
 from crossply.containers.limit_enforcement import BY_CGROUP, enforced_limits, places

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 
-from crossply.compose.messages import Request, Resource, State
+from crossply.compose.function_messages import Request, Resource, State
 from crossply.control.calls.endpoint import Endpoint
 from crossply.control.controller_context import plane_for
 from crossply.control.package_manager.settings import PackageSettings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from crossply.compose.messages import Request, Resource, Response, State
+from crossply.compose.function_messages import Request, Resource, Response, State
 from crossply.control.calls.fair_turns import FairTurns
 from crossply.control.calls.runner_protocol import FunctionCall
 from crossply.control.calls.threaded_runner import ThreadedRunner

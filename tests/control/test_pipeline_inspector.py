@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from crossply.compose.messages import Request, Resource, Response, State, respond
+from crossply.compose.function_messages import Request, Resource, Response, State, respond
 from crossply.control.calls.pipeline_inspector import MOST_WAITING, PipelineInspector
 from crossply.control.calls.runner_protocol import Answer
 from crossply.functions.failures import FunctionUnavailable

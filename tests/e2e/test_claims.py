@@ -7,7 +7,7 @@ import base64
 
 import pytest
 
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     SEVERITY_FATAL,
     SEVERITY_WARNING,
     STATUS_FALSE,

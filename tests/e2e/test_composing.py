@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.compose.messages import Response
+from crossply.compose.function_messages import Response
 from tests.support.e2e.pipelines import SIZE, calling, entry, patch, resources, served
 from tests.support.e2e.scenario import COMPOSITION, CONFIG_MAP
 from tests.support.e2e.things import (

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from crossply.compose.messages import Requirements, ResourceSelector, Response
+from crossply.compose.function_messages import Requirements, ResourceSelector, Response
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from tests.support.api_servers import embedded

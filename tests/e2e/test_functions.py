@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     SECOND,
     SEVERITY_FATAL,
     SEVERITY_NORMAL,

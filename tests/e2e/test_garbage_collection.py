@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.compose.messages import SEVERITY_FATAL, Response, Result
+from crossply.compose.function_messages import SEVERITY_FATAL, Response, Result
 from tests.support.e2e.pipelines import SIZE, calling, entry, resources, served
 from tests.support.e2e.scenario import CONFIG_MAP
 from tests.support.e2e.things import (

@@ -9,7 +9,13 @@ from collections import Counter, deque
 
 import pytest
 
-from crossply.compose.messages import SEVERITY_FATAL, Requirements, ResourceSelector, Response, Result
+from crossply.compose.function_messages import (
+    SEVERITY_FATAL,
+    Requirements,
+    ResourceSelector,
+    Response,
+    Result,
+)
 from crossply.control.composite_dependencies import UNSETTLED
 from crossply.control.composites.circuit_breaker import CircuitBreaker
 from crossply.control.kinds import OPERATION

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 from prometheus_client.parser import text_string_to_metric_families as parse
 
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     READY_TRUE,
     Request,
     Requirements,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.compose.messages import SEVERITY_FATAL, SEVERITY_WARNING, Response, Result
+from crossply.compose.function_messages import SEVERITY_FATAL, SEVERITY_WARNING, Response, Result
 from tests.support.e2e.pipelines import SIZE, calling, entry, patch, resources, served
 from tests.support.e2e.planned_things import composition, settled
 from tests.support.e2e.plans import node_of

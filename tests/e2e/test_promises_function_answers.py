@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     READY_TRUE,
     SEVERITY_FATAL,
     SEVERITY_NORMAL,

@@ -56,7 +56,7 @@ async def test_fn_hang_a_function_that_never_answers_holds_up_only_its_own_xrs(s
 
 DYING = """
     import sys
-    from crossply.compose.messages import *
+    from crossply.compose.function_messages import *
     from crossply.functions.server import FunctionServer, ServerSettings
     import os, threading
 

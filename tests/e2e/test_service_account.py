@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from crossply.compose.messages import Response
+from crossply.compose.function_messages import Response
 from crossply.kube.kind import Kind
 from crossply.values import Object
 from tests.support.chart_installation import let_impersonate

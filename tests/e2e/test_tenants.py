@@ -8,7 +8,7 @@ import secrets
 
 import pytest
 
-from crossply.compose.messages import READY_TRUE, Resource
+from crossply.compose.function_messages import READY_TRUE, Resource
 from crossply.control.options import Options
 from crossply.kube.client import Client
 from crossply.kube.failures import Forbidden, KubeError

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.compose.messages import Requirements, ResourceSelector
+from crossply.compose.function_messages import Requirements, ResourceSelector
 from crossply.control.control_plane import LOCAL_WEBHOOKS
 from crossply.kinds.revision import composition_hash, revision_name
 from crossply.kube.core_kinds import SERVICE_ACCOUNT

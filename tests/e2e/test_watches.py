@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from crossply.compose.messages import Requirements, ResourceRef, ResourceSelector
+from crossply.compose.function_messages import Requirements, ResourceRef, ResourceSelector
 from tests.support.e2e.pipelines import calling, served
 from tests.support.e2e.scenario import CONFIG_MAP, CRD
 from tests.support.e2e.things import READY, SYNCED, Things, config_map, custom_kind, desiring, failing

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from crossply.compose.messages import Request, Resource, Response, State
+from crossply.compose.function_messages import Request, Resource, Response, State
 from crossply.functions.builtin import deletion_protection, extra_resources
 from crossply.functions.builtin.cidr import function as cidr_function
 from crossply.functions.builtin.cidr.context_path import lookup

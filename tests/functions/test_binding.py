@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from crossply.compose.messages import Request, Resource, State
+from crossply.compose.function_messages import Request, Resource, State
 from crossply.containers.oci_runtime import engine_installed
 from crossply.functions import builtin
 from crossply.functions.binding import bind, choose_runtime

@@ -13,7 +13,7 @@ import grpc
 import pytest
 
 from crossply.certificates import FOR_CLIENTS, FOR_SERVERS
-from crossply.compose.messages import Response, Result
+from crossply.compose.function_messages import Response, Result
 from crossply.compose.wire import encode_response
 from crossply.functions import channels
 from crossply.functions.failures import FunctionError, FunctionTimedOut, FunctionUnavailable

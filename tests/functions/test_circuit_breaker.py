@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.compose.messages import respond
+from crossply.compose.function_messages import respond
 from crossply.functions.circuit_breaker import (
     INITIAL_PAUSE,
     MAX_PAUSE,

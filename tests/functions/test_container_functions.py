@@ -14,7 +14,7 @@ import grpc
 import pytest
 
 from crossply.cli.function.container_runner_server import socket_target
-from crossply.compose.messages import READY_TRUE, Request, Resource, State
+from crossply.compose.function_messages import READY_TRUE, Request, Resource, State
 from crossply.containers.image_store import Store
 from crossply.containers.settings import Settings
 from crossply.errors import CrossplyError

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from crossply.compose.messages import Request, Resource, State
+from crossply.compose.function_messages import Request, Resource, State
 from crossply.containers.launcher_client import close_launcher
 from crossply.errors import CrossplyError
 from crossply.functions.binding import bind

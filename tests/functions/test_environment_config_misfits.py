@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crossply.compose.messages import Request, Resource, Response, State
+from crossply.compose.function_messages import Request, Resource, Response, State
 from crossply.functions.builtin.environment_configs import function as environment_configs
 from crossply.functions.builtin.environment_configs.function import CONTEXT_KEY
 from tests.support.functions.environment_configs import XR, config, failure, reference, run, selector, value

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.compose.messages import Request, Requirements, Resource, ResourceSelector, State
+from crossply.compose.function_messages import Request, Requirements, Resource, ResourceSelector, State
 from crossply.functions.builtin.environment_configs import function as environment_configs
 from crossply.functions.builtin.environment_configs.function import CONTEXT_KEY
 from tests.support.functions.environment_configs import (

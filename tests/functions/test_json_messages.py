@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from crossply.compose.messages import Request, Resource, State
+from crossply.compose.function_messages import Request, Resource, State
 from crossply.functions.failures import FunctionReplyDamaged
 from crossply.functions.json_messages import read_answer, read_response, write_request
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from crossply.compose.messages import SEVERITY_FATAL, Request, Resource, State
+from crossply.compose.function_messages import SEVERITY_FATAL, Request, Resource, State
 from crossply.functions.binding import KCL_DIRECTORY, bind, choose_runtime, host_uses, sources_of
 from crossply.functions.failures import RuntimeAnnotationError
 from crossply.functions.host_access_policy import HostAccess, HostAccessRefused

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from crossply.compose.messages import READY_TRUE, Request, Resource, State, respond
+from crossply.compose.function_messages import READY_TRUE, Request, Resource, State, respond
 from crossply.functions.failures import FunctionError
 from crossply.functions.local_process import LocalProcess
 from crossply.functions.remote import Remote

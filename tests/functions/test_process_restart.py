@@ -16,7 +16,7 @@ from tests.support.function_servers import REQUEST
 SERVER = """
 import os, grpc, pathlib, time
 from concurrent import futures
-from crossply.compose.messages import Result, respond
+from crossply.compose.function_messages import Result, respond
 from crossply.compose.wire import decode_request, encode_response
 import words
 class Methods(grpc.GenericRpcHandler):

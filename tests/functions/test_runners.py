@@ -11,7 +11,7 @@ import time
 import grpc
 import pytest
 
-from crossply.compose.messages import Response, Result, respond
+from crossply.compose.function_messages import Response, Result, respond
 from crossply.compose.wire import decode_request, encode_response
 from crossply.functions.failures import (
     FunctionCrashed,
@@ -339,7 +339,7 @@ def test_built_in_functions_do_not_import_grpc():
     program = (
         "import sys\n"
         "from crossply.functions.function_set import Runners\n"
-        "from crossply.compose.messages import Request, State, Resource\n"
+        "from crossply.compose.function_messages import Request, State, Resource\n"
         "f = {'metadata': {'name': 'f'}, 'spec': {'package': 'crossplane-contrib/function-auto-ready'}}\n"
         "with Runners([f]) as r: r.call('f', Request(State(Resource({'kind': 'X'}))), 1.0)\n"
         "print([m for m in ('grpc', 'google.protobuf', 'asyncio', 'hashlib') if m in sys.modules])\n"

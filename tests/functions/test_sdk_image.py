@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.compose.messages import Request, Resource, State
+from crossply.compose.function_messages import Request, Resource, State
 from crossply.containers.launcher_client import close_launcher
 from crossply.containers.settings import MEBIBYTE, Limits, Settings
 from crossply.errors import CrossplyError

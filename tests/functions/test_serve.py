@@ -13,7 +13,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-from crossply.compose.messages import respond
+from crossply.compose.function_messages import respond
 from crossply.compose.wire import decode_response, encode_request
 from crossply.functions.failures import FunctionError, ServeError
 from crossply.functions.server import FunctionServer, ServerSettings
@@ -60,7 +60,7 @@ def channel(server):
 
 
 def asking(do):
-    from crossply.compose.messages import Request
+    from crossply.compose.function_messages import Request
 
     return encode_request(Request(REQUEST.observed, input={"do": do}))
 
@@ -234,7 +234,7 @@ def test_the_command_serves_on_a_unix_socket_until_sigterm(tmp_path, name):
 def test_a_larger_request_is_accepted_when_the_command_allows_it():
     address = f"127.0.0.1:{free_port()}"
     command = [CROSSPLY, "function", "serve", "auto-ready", "--insecure", "--address", address]
-    from crossply.compose.messages import Request
+    from crossply.compose.function_messages import Request
 
     large = encode_request(Request(REQUEST.observed, context={"x": "y" * (5 << 20)}))
     unlimited = [("grpc.max_receive_message_length", -1)]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crossply.compose.messages import Request
+from crossply.compose.function_messages import Request
 from crossply.compose.wire import encode_request, encode_response
 from crossply.functions import builtin
 from crossply.functions.server import FunctionServer, ServerSettings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.compose.messages import SEVERITY_FATAL, Request, Resource, State
+from crossply.compose.function_messages import SEVERITY_FATAL, Request, Resource, State
 from crossply.control.calls.endpoint import Endpoint
 from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.calls.runner_factory import RunnerFactory

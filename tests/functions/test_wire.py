@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crossply.compose import messages
-from crossply.compose.messages import (
+from crossply.compose import function_messages
+from crossply.compose.function_messages import (
     CAPABILITIES,
     NO_STATE,
     SECOND,
@@ -263,15 +263,15 @@ def test_a_request_is_built_of_fragments_that_were_encoded_before(monkeypatch):
     first = encode_request(Request(State(Resource({}), composed)))
     assert len(first) > 400_000
     encoded = []
-    monkeypatch.setattr(messages, "encode_struct", encoded.append)
+    monkeypatch.setattr(function_messages, "encode_struct", encoded.append)
     assert encode_request(Request(State(Resource({}), composed))) == first
     assert encoded == [], "what was encoded once is joined as it is"
 
 
 def test_a_flood_of_results_and_conditions_is_cut_but_a_fatal_result_counts():
-    flood = [messages.Result(messages.SEVERITY_WARNING, "w")] * 5_000
-    fatal_result = messages.Result(messages.SEVERITY_FATAL, "no")
-    conditions = tuple(messages.Condition(f"T{number}", 1, "R") for number in range(5_000))
+    flood = [function_messages.Result(function_messages.SEVERITY_WARNING, "w")] * 5_000
+    fatal_result = function_messages.Result(function_messages.SEVERITY_FATAL, "no")
+    conditions = tuple(function_messages.Condition(f"T{number}", 1, "R") for number in range(5_000))
     response = Response(results=(*flood, fatal_result, *flood, fatal_result), conditions=conditions)
     read = decode_response(encode_response(response))
     assert len(read.results) == 1_001

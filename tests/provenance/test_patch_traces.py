@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.compose.messages import Request, Resource, State
+from crossply.compose.function_messages import Request, Resource, State
 from crossply.functions.builtin.patch_and_transform.function import run
 from crossply.functions.builtin.patch_and_transform.resources_mode import run_native
 from crossply.functions.field_provenance import CONDITION, ENVIRONMENT_KEY, SourceField

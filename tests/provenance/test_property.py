@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from crossply.compose.messages import Request, Resource, Response, State
+from crossply.compose.function_messages import Request, Resource, Response, State
 from crossply.compose.requirements import is_fatal
 from crossply.functions.builtin.go_templating.engine.program import compile_text
 from crossply.functions.builtin.go_templating.field_provenance import traced_output

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.compose.messages import Request, Resource, State
+from crossply.compose.function_messages import Request, Resource, State
 from crossply.functions.builtin.go_templating.function import run
 from crossply.provenance.call_recorder import StepCall
 from crossply.provenance.model import FieldSource

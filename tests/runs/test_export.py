@@ -9,8 +9,8 @@ import pytest
 
 from crossply.cli.main import main
 from crossply.compose.effects import ApplyComposed, FetchSchema, WriteStatus
+from crossply.compose.function_messages import SchemaSelector
 from crossply.compose.in_memory_cluster import CallFunction
-from crossply.compose.messages import SchemaSelector
 from crossply.functions.function_set import Runners
 from crossply.kinds.composition import parse_composition
 from crossply.kinds.definition import parse_definition

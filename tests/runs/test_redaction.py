@@ -14,7 +14,15 @@ from crossply.compose import effects
 from crossply.compose.composed_resources import Composed
 from crossply.compose.engine_field_paths import LEGACY
 from crossply.compose.events import Event
-from crossply.compose.messages import Request, Resource, ResourceSelector, Response, Result, Snapshot, State
+from crossply.compose.function_messages import (
+    Request,
+    Resource,
+    ResourceSelector,
+    Response,
+    Result,
+    Snapshot,
+    State,
+)
 from crossply.compose.observed_resources import Observed
 from crossply.compose.prepared_composition import prepare
 from crossply.compose.reconcile import Settings

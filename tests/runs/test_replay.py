@@ -176,7 +176,7 @@ def test_a_redacted_value_is_not_compared_with_its_placeholder(call: CallFunctio
 
 
 def test_new_reads_are_answered_from_the_recording_and_noted() -> None:
-    from crossply.compose.messages import Requirements, ResourceSelector, Response, respond
+    from crossply.compose.function_messages import Requirements, ResourceSelector, Response, respond
 
     names: list[str] = []
 

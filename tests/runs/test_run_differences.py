@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crossply.cli.framework.styling import PLAIN
 from crossply.cli.runs.difference_text import difference_lines
-from crossply.compose.messages import Request, Resource, Response, State, respond
+from crossply.compose.function_messages import Request, Resource, Response, State, respond
 from crossply.kinds.composition import Step
 from crossply.runs.run_differences import compare_runs
 from crossply.values import Object

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from crossply.compose.function_messages import SchemaSelector
 from crossply.compose.in_memory_cluster import InMemoryCluster
-from crossply.compose.messages import SchemaSelector
 from crossply.schema.builtin_schemas import builtin_schema, object_meta
 from crossply.schema.kind_openapi_schema import defined_schema
 from crossply.values import Object

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from crossply.compose.messages import READY_TRUE, SEVERITY_FATAL, Request, Resource, State
+from crossply.compose.function_messages import READY_TRUE, SEVERITY_FATAL, Request, Resource, State
 from crossply.sdk.failures import FunctionFileError
 from crossply.sdk.function_file import load
 

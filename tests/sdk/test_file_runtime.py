@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import yaml
 
-from crossply.compose.messages import Request, Resource, State
+from crossply.compose.function_messages import Request, Resource, State
 from crossply.control.calls.endpoint import Endpoint
 from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.calls.runner_factory import RunnerFactory

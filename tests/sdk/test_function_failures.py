@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.compose.messages import SEVERITY_FATAL
+from crossply.compose.function_messages import SEVERITY_FATAL
 from crossply.sdk import Fatal, function
 from tests.support.sdk.function_calls import EARLIER, both_ways, failing, new_request
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.compose.messages import SECOND
+from crossply.compose.function_messages import SECOND
 from crossply.sdk import function
 from crossply.sdk.failures import NotAFunction, ValueRefused
 from tests.support.sdk.function_calls import READY, XR, both_ways, failing

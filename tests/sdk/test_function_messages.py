@@ -6,7 +6,7 @@ import datetime
 
 import pytest
 
-from crossply.compose.messages import SECOND, TARGET_COMPOSITE_AND_CLAIM, Resource, ResourceRef
+from crossply.compose.function_messages import SECOND, TARGET_COMPOSITE_AND_CLAIM, Resource, ResourceRef
 from crossply.sdk import function
 from crossply.sdk.failures import ValueRefused
 from tests.support.sdk.function_calls import READY, XR, both_ways, new_request

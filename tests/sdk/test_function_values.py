@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crossply.compose.messages import Resource
+from crossply.compose.function_messages import Resource
 from crossply.sdk import child_name
 from crossply.values.protobuf_struct import to_wire
 from tests.support.sdk.function_calls import EARLIER, both_ways, new_request

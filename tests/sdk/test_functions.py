@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.compose.messages import READY_FALSE, READY_TRUE, SECOND, Request, Resource, State
+from crossply.compose.function_messages import READY_FALSE, READY_TRUE, SECOND, Request, Resource, State
 from crossply.compose.wire import encode_request
 from crossply.compose.wire_encode import write_resource
 from crossply.sdk import function

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from crossply.compose.messages import Request, Resource, State
+from crossply.compose.function_messages import Request, Resource, State
 from crossply.sdk.auto_reload import ReloadingFunction
 from crossply.sdk.failures import FunctionFileError
 from crossply.sdk.function_file import load, unload

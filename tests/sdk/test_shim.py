@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from crossply.compose.messages import Request, Resource, State
+from crossply.compose.function_messages import Request, Resource, State
 from crossply.sdk import shim
 from tests.support.sdk.loaded_modules import imported
 
@@ -21,7 +21,7 @@ SOURCES = HERE.parents[1] / "src"
 REQUEST = Request(State(Resource({"spec": {"name": "you", "times": 1.0}})))
 PRINT_SDK_PATH = """
 import sys
-from crossply.compose.messages import Request, Resource, State
+from crossply.compose.function_messages import Request, Resource, State
 from crossply.sdk.function_file import load
 function = load(sys.argv[1], sys.argv[2]).function
 answer = function.run(Request(State(Resource({"spec": {"name": "you", "times": 1.0}}))))

@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from crossply.compose.engine_field_paths import MODERN, Machinery
-from crossply.compose.in_memory_cluster import InMemoryCluster
-from crossply.compose.in_memory_reconcile import Rendered, Rendering
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     READY_TRUE,
     Function,
     Request,
@@ -17,6 +15,8 @@ from crossply.compose.messages import (
     State,
     respond,
 )
+from crossply.compose.in_memory_cluster import InMemoryCluster
+from crossply.compose.in_memory_reconcile import Rendered, Rendering
 from crossply.compose.prepared_composition import prepare
 from crossply.kinds.composition import Composition, Step, TypeRef
 from crossply.values import Object

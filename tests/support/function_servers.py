@@ -15,7 +15,7 @@ from typing import Any
 
 import grpc
 
-from crossply.compose.messages import Request, Resource, State
+from crossply.compose.function_messages import Request, Resource, State
 from tests.support.programs import path_of
 
 V1 = "/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction"

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from crossply.compose.events import Event
-from crossply.compose.messages import Request, Response
+from crossply.compose.function_messages import Request, Response
 from crossply.compose.object_metadata import labels_of, name_of, namespace_of
 from crossply.control.calls.runner_protocol import Answer
 from crossply.kinds.composition import Step

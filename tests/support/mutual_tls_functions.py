@@ -14,7 +14,7 @@ import grpc
 import pytest
 
 from crossply.certificates import FOR_CLIENTS, FOR_SERVERS
-from crossply.compose.messages import Response, Result
+from crossply.compose.function_messages import Response, Result
 from crossply.compose.wire import encode_response
 from crossply.control.runtimes.certificate_authority import (
     Lifetimes,

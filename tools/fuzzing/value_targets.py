@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from crossply.compose.function_messages import Request, Resource, Response, Snapshot, State
 from crossply.compose.in_memory_cluster import InMemoryCluster
-from crossply.compose.messages import Request, Resource, Response, Snapshot, State
 from crossply.compose.operation_rendering import OperationRendering
 from crossply.compose.wire import decode_request, decode_response, encode_request, encode_response
 from crossply.errors import CrossplyError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.compose.messages import ResourceSelector
+from crossply.compose.function_messages import ResourceSelector
 from crossply.kinds.composition import ExtraResourceRule, Step
 
 

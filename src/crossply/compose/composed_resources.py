@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from crossply.compose.effects import Effects, IsNamespaced
 from crossply.compose.errors import ComposedResourceError
 from crossply.compose.events import NAMESPACE_OVERRIDDEN, WARNING, Event
-from crossply.compose.messages import READY_TRUE, Resource, Snapshot
+from crossply.compose.function_messages import READY_TRUE, Resource, Snapshot
 from crossply.compose.object_metadata import (
     COMPOSITE_LABEL,
     RESOURCE_NAME_ANNOTATION,

@@ -14,8 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from crossply.compose.composed_resources import Composed
     from crossply.compose.events import Event
+    from crossply.compose.function_messages import Request, ResourceSelector, SchemaSelector
     from crossply.compose.garbage_collection import Deletion
-    from crossply.compose.messages import Request, ResourceSelector, SchemaSelector
     from crossply.compose.observed_resources import Observed
     from crossply.compose.prepared_composition import PreparedComposition
     from crossply.errors import CrossplyError

@@ -13,8 +13,7 @@ from typing import NamedTuple
 from crossply.compose.composed_resources import Composed, build_composed, references_to
 from crossply.compose.effects import Effects
 from crossply.compose.events import Event, StatusCondition
-from crossply.compose.garbage_collection import Deletion, collect
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     CAPABILITIES,
     READY_FALSE,
     READY_TRUE,
@@ -23,6 +22,7 @@ from crossply.compose.messages import (
     ResourceRef,
     Snapshot,
 )
+from crossply.compose.garbage_collection import Deletion, collect
 from crossply.compose.object_metadata import owner_from
 from crossply.compose.observed_resources import Observed, as_state
 from crossply.compose.pipeline import PipelineReport, run_pipeline

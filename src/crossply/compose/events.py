@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     SEVERITY_NORMAL,
     SEVERITY_UNSPECIFIED,
     STATUS_FALSE,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from crossply.compose.errors import CollectionRefused
-from crossply.compose.messages import Resource, Snapshot
+from crossply.compose.function_messages import Resource, Snapshot
 from crossply.compose.object_metadata import controller_of, text_in
 from crossply.compose.observed_resources import Observed
 from crossply.values import Object

@@ -19,7 +19,7 @@ from crossply.compose.effects import (
     IsNamespaced,
 )
 from crossply.compose.errors import ComposeError
-from crossply.compose.messages import Request, ResourceSelector, Response, SchemaSelector, Snapshot
+from crossply.compose.function_messages import Request, ResourceSelector, Response, SchemaSelector, Snapshot
 from crossply.compose.object_metadata import labels_of, name_of, namespace_of, text_in
 from crossply.compose.selection import labels_match
 from crossply.kinds.composition import ObjectRef, Step

@@ -36,8 +36,8 @@ from crossply.compose.engine import Outcome
 from crossply.compose.engine_field_paths import Machinery
 from crossply.compose.errors import ObservedError, RenderInputError, StepFailed
 from crossply.compose.events import Event
+from crossply.compose.function_messages import ResourceSelector, SchemaSelector, Snapshot
 from crossply.compose.in_memory_cluster import CallFunction, InMemoryCluster, InMemoryReads
-from crossply.compose.messages import ResourceSelector, SchemaSelector, Snapshot
 from crossply.compose.object_metadata import (
     controller_of,
     metadata_of,

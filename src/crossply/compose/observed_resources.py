@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from crossply.compose.errors import ObservedError
-from crossply.compose.messages import Resource, Snapshot, State
+from crossply.compose.function_messages import Resource, Snapshot, State
 from crossply.compose.object_metadata import (
     RESOURCE_NAME_ANNOTATION,
     annotations_of,

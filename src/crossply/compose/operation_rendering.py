@@ -8,9 +8,9 @@ from crossply.compose.conditions import SYNCED
 from crossply.compose.effect_driver import drive
 from crossply.compose.errors import ComposeError
 from crossply.compose.events import WARNING, Event
+from crossply.compose.function_messages import ResourceSelector, SchemaSelector
 from crossply.compose.in_memory_cluster import CallFunction, InMemoryCluster, InMemoryReads
 from crossply.compose.in_memory_reconcile import NOW, RESOURCE_VERSION
-from crossply.compose.messages import ResourceSelector, SchemaSelector
 from crossply.compose.object_metadata import metadata_of
 from crossply.compose.operation_run import (
     RUNNING,

@@ -13,7 +13,7 @@ from crossply.compose.conditions import SYNCED, failed, read_conditions, set_con
 from crossply.compose.effects import Effects
 from crossply.compose.errors import BootstrapMissing, ComposeError, OperationResourceError
 from crossply.compose.events import NORMAL, WARNING, Event, StatusCondition
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     CAPABILITIES,
     NO_STATE,
     SEVERITY_NORMAL,

@@ -19,7 +19,7 @@ from crossply.compose.errors import (
     StepNotRun,
 )
 from crossply.compose.events import SYSTEM_CONDITIONS, Event, StatusCondition, condition_from, event_from
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     CAPABILITIES,
     NO_STATE,
     SEVERITY_FATAL,

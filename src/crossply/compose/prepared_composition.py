@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from crossply.compose.messages import Snapshot
+from crossply.compose.function_messages import Snapshot
 from crossply.kinds.composition import Composition, Step
 
 

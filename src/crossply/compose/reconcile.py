@@ -63,7 +63,7 @@ from crossply.compose.events import (
     Event,
     StatusCondition,
 )
-from crossply.compose.messages import CAPABILITIES, Snapshot
+from crossply.compose.function_messages import CAPABILITIES, Snapshot
 from crossply.compose.object_metadata import (
     annotations_of,
     finalizers_of,

@@ -19,7 +19,7 @@ from crossply.compose.errors import (
     StepNotRun,
     TooManyRequirements,
 )
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     REQUIRED_RESOURCES,
     SEVERITY_FATAL,
     Request,

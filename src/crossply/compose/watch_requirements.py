@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from crossply.compose.allowed_extra_resources import is_allowed
 from crossply.compose.errors import RequirementRefused
-from crossply.compose.messages import Requirements, Resource, ResourceRef, ResourceSelector, Response
+from crossply.compose.function_messages import Requirements, Resource, ResourceRef, ResourceSelector, Response
 from crossply.compose.object_metadata import name_of, namespace_of, text_in
 from crossply.kinds.composition import WATCHED_REFS, Step
 from crossply.values import Object

@@ -9,7 +9,7 @@ request has a digest, and an object that was encoded once is joined into later r
 from __future__ import annotations
 
 from crossply.compose import wire_decode, wire_encode
-from crossply.compose.messages import Request, Response
+from crossply.compose.function_messages import Request, Response
 from crossply.errors import CrossplyError
 from crossply.values.protobuf_struct import StructError
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     NO_STATE,
     SECOND,
     SEVERITY_FATAL,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     CAPABILITIES,
     NO_STATE,
     SECOND,

@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 from dataclasses import replace
 
-from crossply.compose.messages import CAPABILITIES, REQUIRED_RESOURCES
+from crossply.compose.function_messages import CAPABILITIES, REQUIRED_RESOURCES
 from crossply.control.calls.pipeline_functions import PipelineFunctions, watch_functions
 from crossply.control.calls.pipeline_inspector import PipelineInspector
 from crossply.control.calls.response_cache import ResponseCache

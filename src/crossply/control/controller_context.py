@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from crossply.compose.messages import CAPABILITIES
+from crossply.compose.function_messages import CAPABILITIES
 from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.calls.pipeline_inspector import PipelineInspector
 from crossply.control.composite_dependencies import Dependencies

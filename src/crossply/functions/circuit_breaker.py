@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from crossply.compose.messages import Request, Response
+from crossply.compose.function_messages import Request, Response
 from crossply.functions.failures import FunctionError, FunctionTimedOut, FunctionUnavailable
 from crossply.functions.runner import Runner
 

@@ -7,7 +7,7 @@ a run of its own.
 
 from __future__ import annotations
 
-from crossply.compose.messages import Request, Response
+from crossply.compose.function_messages import Request, Response
 from crossply.containers.image_store import Store
 from crossply.errors import CrossplyError
 from crossply.functions.containerized_function_runner_client import call_runner, is_our_own

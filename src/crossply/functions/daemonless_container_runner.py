@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from crossply.compose.messages import Request, Response
+from crossply.compose.function_messages import Request, Response
 from crossply.containers.image_store import StoredImage
 from crossply.containers.served_container import ServedContainer
 from crossply.containers.settings import Settings

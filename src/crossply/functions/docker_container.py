@@ -10,7 +10,7 @@ import os
 import time
 from typing import Any
 
-from crossply.compose.messages import Request, Response
+from crossply.compose.function_messages import Request, Response
 from crossply.functions.docker_engine import Engine, find_engine
 from crossply.functions.docker_settings import ALWAYS, IF_NOT_PRESENT, REMOVE, STOP, ContainerSettings
 from crossply.functions.failures import ContainerEngineUnavailable, ContainerFailed, FunctionError

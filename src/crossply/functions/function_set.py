@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from types import TracebackType
 
-from crossply.compose.messages import Request, Response
+from crossply.compose.function_messages import Request, Response
 from crossply.functions import builtin
 from crossply.functions.binding import bind, bind_builtin
 from crossply.functions.failures import FunctionNotBound

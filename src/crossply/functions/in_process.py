@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from time import monotonic
 
-from crossply.compose.messages import Function, Request, Response
+from crossply.compose.function_messages import Function, Request, Response
 from crossply.errors import CrossplyError
 from crossply.functions.failures import FunctionCrashed, FunctionReplyTooLarge
 from crossply.functions.reply_limits import (

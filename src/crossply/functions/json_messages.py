@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import orjson
 
-from crossply.compose.messages import Request, Response
+from crossply.compose.function_messages import Request, Response
 from crossply.compose.wire import decode_response, encode_request, encode_response
 from crossply.functions.failures import FunctionReplyDamaged
 from crossply.functions.observed_state_check import with_warning

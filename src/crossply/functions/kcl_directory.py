@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from crossply.compose.messages import SEVERITY_FATAL, Request, Response
+from crossply.compose.function_messages import SEVERITY_FATAL, Request, Response
 from crossply.functions.builtin.kcl.function import run_module
 from crossply.kinds import PROJECT_FILES
 

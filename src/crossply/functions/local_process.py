@@ -18,7 +18,7 @@ import threading
 import time
 from collections import deque
 
-from crossply.compose.messages import Request, Response
+from crossply.compose.function_messages import Request, Response
 from crossply.functions.failures import FunctionCrashed, FunctionTimedOut, FunctionUnavailable
 from crossply.functions.process_lifeline import ChildProcess
 from crossply.functions.remote import Remote

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from crossply.compose.events import OBSERVED_CHANGED
-from crossply.compose.messages import SEVERITY_WARNING, TARGET_COMPOSITE, Response, Result
+from crossply.compose.function_messages import SEVERITY_WARNING, TARGET_COMPOSITE, Response, Result
 from crossply.values import Object
 
 _MOST_SHOWN = 5

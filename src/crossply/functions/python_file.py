@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crossply.compose.messages import Request, Response
+from crossply.compose.function_messages import Request, Response
 from crossply.errors import CrossplyError
 from crossply.functions.failures import FunctionCrashed, FunctionNotBound, FunctionTimedOut
 

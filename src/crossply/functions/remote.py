@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from crossply.compose.messages import Request, Response
+from crossply.compose.function_messages import Request, Response
 from crossply.compose.wire import WireError, decode_response, encode_request
 from crossply.functions.channels import (
     BETA_METHOD,

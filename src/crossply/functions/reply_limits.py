@@ -13,7 +13,7 @@ from marshal import dumps
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
-from crossply.compose.messages import State
+from crossply.compose.function_messages import State
 from crossply.values.goquote import quote
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Generic, Protocol, TypeVar
 
-from crossply.compose.messages import Request, Response
+from crossply.compose.function_messages import Request, Response
 
 
 class Runner(Protocol):

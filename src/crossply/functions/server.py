@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
-from crossply.compose.messages import Function
+from crossply.compose.function_messages import Function
 from crossply.compose.wire import decode_request, encode_response
 from crossply.errors import CrossplyError
 from crossply.functions.failures import ServeError

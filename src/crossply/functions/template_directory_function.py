@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 
-from crossply.compose.messages import SEVERITY_FATAL, Request, Response, fatal
+from crossply.compose.function_messages import SEVERITY_FATAL, Request, Response, fatal
 from crossply.functions.builtin.go_templating.function import run
 from crossply.functions.builtin.go_templating.template_sources import (
     SourceError,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from crossply.compose.messages import ResourceSelector
+from crossply.compose.function_messages import ResourceSelector
 from crossply.provenance.call_recorder import StepCall
 
 

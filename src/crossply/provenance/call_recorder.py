@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from crossply.compose.function_messages import Request, Response
 from crossply.compose.in_memory_cluster import CallFunction
-from crossply.compose.messages import Request, Response
 from crossply.kinds.composition import Step
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from crossply.compose.messages import Request, Resource
+from crossply.compose.function_messages import Request, Resource
 from crossply.functions.builtin.object_field_traces import is_near, leaves, union
 from crossply.functions.field_provenance import (
     CONTEXT,

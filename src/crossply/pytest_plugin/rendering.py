@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any
 
+from crossply.compose.function_messages import Request, Response
 from crossply.compose.in_memory_cluster import CallFunction
 from crossply.compose.in_memory_reconcile import Rendered
-from crossply.compose.messages import Request, Response
 from crossply.functions.function_set import Runners
 from crossply.functions.in_process import InProcess
 from crossply.kinds.composition import Step

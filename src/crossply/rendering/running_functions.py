@@ -9,8 +9,8 @@ from time import monotonic
 from typing import NoReturn
 
 from crossply.compose.errors import StepFailed
+from crossply.compose.function_messages import Request, Response
 from crossply.compose.in_memory_cluster import CallFunction
-from crossply.compose.messages import Request, Response
 from crossply.compose.object_metadata import annotations_of, name_of
 from crossply.errors import CrossplyError
 from crossply.functions.binding import (

@@ -18,7 +18,7 @@ from crossply.compose.effects import (
     SaveComposite,
     WriteStatus,
 )
-from crossply.compose.messages import Requirements
+from crossply.compose.function_messages import Requirements
 from crossply.compose.object_metadata import metadata_of
 from crossply.compose.reconcile import Settings
 from crossply.errors import CrossplyError

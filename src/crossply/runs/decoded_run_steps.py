@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crossply.compose import effects
-from crossply.compose.messages import Resource
+from crossply.compose.function_messages import Resource
 from crossply.compose.selection import match_labels
 from crossply.runs.capture import CallNote
 from crossply.runs.decoding import DecodedRun

@@ -9,8 +9,7 @@ from crossply.compose import effects
 from crossply.compose.composed_resources import Composed
 from crossply.compose.engine_field_paths import machinery_at
 from crossply.compose.events import Event, StatusCondition
-from crossply.compose.garbage_collection import Deletion
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     NO_STATE,
     Condition,
     Request,
@@ -23,6 +22,7 @@ from crossply.compose.messages import (
     Snapshot,
     State,
 )
+from crossply.compose.garbage_collection import Deletion
 from crossply.compose.observed_resources import Observed
 from crossply.compose.prepared_composition import PreparedComposition, PreparedStep, prepare, prepare_steps
 from crossply.compose.selection import Selected

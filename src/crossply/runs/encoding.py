@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from crossply.compose import effects
-from crossply.compose.messages import NO_STATE, Request, Resource, Response, State
+from crossply.compose.function_messages import NO_STATE, Request, Resource, Response, State
 from crossply.compose.prepared_composition import PreparedComposition
 from crossply.errors import CrossplyError
 from crossply.runs.capture import Capture

@@ -17,7 +17,7 @@ from crossply.compose.effects import (
     Observe,
 )
 from crossply.compose.engine_field_paths import MODERN
-from crossply.compose.messages import SchemaSelector
+from crossply.compose.function_messages import SchemaSelector
 from crossply.compose.object_metadata import (
     annotations_of,
     metadata_of,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     NO_STATE,
     SECOND,
     Condition,

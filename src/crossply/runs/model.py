@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from crossply.compose.engine_field_paths import Machinery
 from crossply.compose.events import StatusCondition
-from crossply.compose.messages import Requirements
+from crossply.compose.function_messages import Requirements
 from crossply.compose.reconcile import Settings
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition

@@ -26,8 +26,8 @@ from crossply.compose.effects import (
     SelectRevision,
     ServesWatchedRefs,
 )
+from crossply.compose.function_messages import ResourceSelector
 from crossply.compose.in_memory_cluster import InMemoryCluster, NotFound
-from crossply.compose.messages import ResourceSelector
 from crossply.compose.selection import Selected
 from crossply.runs.model import Exchange, World
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from crossply.compose.effect_driver import Handlers, drive
 from crossply.compose.effects import Call, FetchComposition, Observe
+from crossply.compose.function_messages import Request, Response
 from crossply.compose.in_memory_cluster import CallFunction
-from crossply.compose.messages import Request, Response
 from crossply.compose.operation_run import operate
 from crossply.compose.pipeline import PipelineReport
 from crossply.compose.prepared_composition import prepare

@@ -25,7 +25,7 @@ from crossply.compose.effects import (
     WatchDependencies,
     WriteStatus,
 )
-from crossply.compose.messages import Snapshot
+from crossply.compose.function_messages import Snapshot
 from crossply.compose.object_metadata import RESOURCE_NAME_ANNOTATION, annotations_of
 from crossply.compose.observed_resources import Observed
 from crossply.runs.comparable_writes import written_effects

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from crossply.compose import messages
+from crossply.compose import function_messages
 from crossply.errors import CrossplyError
 from crossply.sdk import shim
 from crossply.sdk.function_file import Loaded, Served, load, unload
@@ -52,7 +52,7 @@ class ReloadingFunction:
     def log(self, log: Callable[[str], None] | None) -> None:
         self._log = self._load_yaml.function.log = log
 
-    def run(self, request: messages.Request) -> messages.Response:
+    def run(self, request: function_messages.Request) -> function_messages.Response:
         """Answer a request of the engine in this process."""
         return self.now().run(request)
 

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any, overload
 
-from crossply.compose import messages
+from crossply.compose import function_messages
 from crossply.sdk.encoded_request import receive
 from crossply.sdk.error_response import error_response
 from crossply.sdk.failures import NotAFunction, ValueRefused
@@ -52,7 +52,7 @@ class Function:
     def __repr__(self) -> str:
         return f"<function {self.name}>"
 
-    def run(self, request: messages.Request) -> messages.Response:
+    def run(self, request: function_messages.Request) -> function_messages.Response:
         """Answer a request of the engine in this process."""
         return self._finish(InProcessRequest(request))
 

@@ -15,7 +15,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from crossply.compose import messages
+from crossply.compose import function_messages
 from crossply.sdk import shim
 from crossply.sdk.compose_function import NAME as COMPOSE
 from crossply.sdk.compose_function import ComposeServicer, is_compose_function
@@ -37,7 +37,7 @@ class Served(Protocol):
     name: str
     log: Callable[[str], None] | None
 
-    def run(self, request: messages.Request) -> messages.Response:
+    def run(self, request: function_messages.Request) -> function_messages.Response:
         """Answer a request of the engine in this process."""
 
     def answer(self, data: bytes, context: Any = None) -> bytes:

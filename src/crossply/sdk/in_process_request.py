@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from crossply.compose import messages
+from crossply.compose import function_messages
 from crossply.sdk import struct_cache as struct_cache
 from crossply.sdk.author_value_conversion import plain
 from crossply.sdk.request_interface import ResourcePart, ResponseDraft, StateParts, conditions_of
@@ -18,11 +18,11 @@ class InProcessRequest:
 
     __slots__ = ("_request",)
 
-    def __init__(self, request: messages.Request) -> None:
+    def __init__(self, request: function_messages.Request) -> None:
         self._request = request
 
     @property
-    def tag(self) -> messages.Request:
+    def tag(self) -> function_messages.Request:
         """The request itself: its tag is computed on demand."""
         return self._request
 
@@ -38,7 +38,7 @@ class InProcessRequest:
     def desired(self) -> StateParts:
         return StateParts(*self._request.desired)
 
-    def unpack(self, part: messages.Resource | ResourcePart) -> ResourcePart:
+    def unpack(self, part: function_messages.Resource | ResourcePart) -> ResourcePart:
         if isinstance(part, ResourcePart):
             return part
         return ResourcePart(part.object, part.connection_details, part.ready)
@@ -47,19 +47,21 @@ class InProcessRequest:
         opened: Object = from_wire(frozen)
         return opened
 
-    def conditions(self, part: messages.Resource) -> Mapping[str, Object]:
+    def conditions(self, part: function_messages.Resource) -> Mapping[str, Object]:
         status = part.object.get("status")
         return conditions_of(status.get("conditions") if isinstance(status, dict) else None)
 
     def with_ready(
-        self, part: messages.Resource | ResourcePart, ready: int
-    ) -> messages.Resource | ResourcePart:
+        self, part: function_messages.Resource | ResourcePart, ready: int
+    ) -> function_messages.Resource | ResourcePart:
         return part._replace(ready=ready)
 
-    def part(self, fields: Object) -> messages.Resource:
+    def part(self, fields: Object) -> function_messages.Resource:
         """Encode and decode the object, so that values that cannot be sent are refused here, too."""
         sent = struct_cache.write_resource(fields)
-        return messages.Resource(struct_cache.read_as_sent(sent[read_chunk(sent, 1, len(sent))[0] :]))
+        return function_messages.Resource(
+            struct_cache.read_as_sent(sent[read_chunk(sent, 1, len(sent))[0] :])
+        )
 
     def input(self) -> Object | None:
         return _copy(self._request.input)
@@ -76,10 +78,10 @@ class InProcessRequest:
     def schemas(self) -> Mapping[str, Object | None]:
         return {name: _copy(schema) for name, schema in self._request.required_schemas.items()}
 
-    def finish(self, draft: ResponseDraft) -> messages.Response:
+    def finish(self, draft: ResponseDraft) -> function_messages.Response:
         composite, resources = draft.desired
         return draft.rest._replace(
-            desired=messages.State(
+            desired=function_messages.State(
                 None if composite is None else _message(composite),
                 {name: _message(part) for name, part in resources.items()},
             ),
@@ -91,8 +93,8 @@ def _copy(value: Object | None) -> Object | None:
     return None if value is None else from_wire(value)
 
 
-def _message(part: messages.Resource | ResourcePart) -> messages.Resource:
-    return messages.Resource(*part) if isinstance(part, ResourcePart) else part
+def _message(part: function_messages.Resource | ResourcePart) -> function_messages.Resource:
+    return function_messages.Resource(*part) if isinstance(part, ResourcePart) else part
 
 
 def build_request(
@@ -105,11 +107,11 @@ def build_request(
     input: Mapping[str, Any] | None,  # noqa: A002 - the protocol's own word
     context: Mapping[str, Any] | None,
     credentials: Mapping[str, Mapping[str, bytes]] | None,
-) -> messages.Request:
+) -> function_messages.Request:
     """A request from plain dicts, as an engine would send it."""
-    return messages.Request(
-        messages.State(_resource(xr), _resources(observed)),
-        messages.State(None, _resources(desired)),
+    return function_messages.Request(
+        function_messages.State(_resource(xr), _resources(observed)),
+        function_messages.State(None, _resources(desired)),
         input=_object(input),
         context=_object(context),
         credentials=credentials,
@@ -120,12 +122,12 @@ def build_request(
     )
 
 
-def _resources(values: Mapping[str, Mapping[str, Any]]) -> dict[str, messages.Resource]:
+def _resources(values: Mapping[str, Mapping[str, Any]]) -> dict[str, function_messages.Resource]:
     return {name: _resource(value) for name, value in values.items()}
 
 
-def _resource(value: Mapping[str, Any]) -> messages.Resource:
-    return messages.Resource(to_wire(plain(value)))
+def _resource(value: Mapping[str, Any]) -> function_messages.Resource:
+    return function_messages.Resource(to_wire(plain(value)))
 
 
 def _object(value: Mapping[str, Any] | None) -> Any:

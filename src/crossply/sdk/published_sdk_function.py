@@ -10,7 +10,7 @@ from collections.abc import Callable
 from inspect import iscoroutinefunction
 from typing import Any, NoReturn
 
-from crossply.compose import messages
+from crossply.compose import function_messages
 from crossply.compose.wire import decode_response, encode_request
 from crossply.functions.server import Refused
 from crossply.sdk.coroutine_runner import CoroutineRunner
@@ -46,7 +46,7 @@ class PublishedFunction:
         except Exception as problem:  # noqa: BLE001 - the author's code may raise anything
             return encoded_error_response(data, problem, self._body, self.log)
 
-    def run(self, request: messages.Request) -> messages.Response:
+    def run(self, request: function_messages.Request) -> function_messages.Response:
         """Answer a request of the engine in this process."""
         return decode_response(self.answer(encode_request(request)))
 

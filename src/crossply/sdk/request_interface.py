@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from crossply.compose.messages import Response as Message
+from crossply.compose.function_messages import Response as Message
 from crossply.values import Object
 
 Written = TypeVar("Written", covariant=True)

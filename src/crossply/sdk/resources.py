@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, MutableMapping, ValuesView
 from typing import Any
 
-from crossply.compose.messages import READY_FALSE, READY_TRUE, READY_UNSPECIFIED
+from crossply.compose.function_messages import READY_FALSE, READY_TRUE, READY_UNSPECIFIED
 from crossply.sdk.author_value_conversion import fields_of, plain
 from crossply.sdk.failures import ValueRefused
 from crossply.sdk.request_interface import Condition, IncomingRequest, ResourcePart, conditions_of

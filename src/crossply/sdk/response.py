@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from crossply.compose import messages
+from crossply.compose import function_messages
 from crossply.sdk.author_value_conversion import plain
 from crossply.sdk.desired_resources import DesiredResources, DesiredState
 from crossply.sdk.failures import ValueRefused
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
 _SEVERITIES = {
-    "Fatal": messages.SEVERITY_FATAL,
-    "Warning": messages.SEVERITY_WARNING,
-    "Normal": messages.SEVERITY_NORMAL,
+    "Fatal": function_messages.SEVERITY_FATAL,
+    "Warning": function_messages.SEVERITY_WARNING,
+    "Normal": function_messages.SEVERITY_NORMAL,
 }
 _STATUSES = {
-    "True": messages.STATUS_TRUE,
-    "False": messages.STATUS_FALSE,
-    "Unknown": messages.STATUS_UNKNOWN,
+    "True": function_messages.STATUS_TRUE,
+    "False": function_messages.STATUS_FALSE,
+    "Unknown": function_messages.STATUS_UNKNOWN,
 }
 _SPELLED = {True: "True", False: "False", None: "Unknown"}
 _WOULD_DROP = "that would drop what the steps before want"
@@ -73,9 +73,9 @@ class Response:
         self._incoming = incoming
         self._state = DesiredState(incoming)
         self._context: Object | None = None
-        self._requirements = messages.Requirements({}, {}, {})
-        self._watched: dict[messages.ResourceRef, None] = {}
-        self._ttl = 60 * messages.SECOND
+        self._requirements = function_messages.Requirements({}, {}, {})
+        self._watched: dict[function_messages.ResourceRef, None] = {}
+        self._ttl = 60 * function_messages.SECOND
         self.results: list[Result] = []
         self.conditions: list[SetCondition] = []
         self.output: Object | None = None
@@ -113,14 +113,14 @@ class Response:
     @property
     def ttl(self) -> float:
         """How many seconds the response may be cached; 60 by default."""
-        return self._ttl / messages.SECOND
+        return self._ttl / function_messages.SECOND
 
     @ttl.setter
     def ttl(self, ttl: float | timedelta) -> None:
         seconds = ttl if isinstance(ttl, int | float) else ttl.total_seconds()
         if not 0 <= seconds < 1e11:
             raise ValueRefused(f"a ttl of {seconds} seconds is not possible")
-        self._ttl = round(seconds * messages.SECOND)
+        self._ttl = round(seconds * function_messages.SECOND)
 
     def normal(self, message: str, *, reason: str | None = None, claim: bool = False) -> None:
         """Report an event of the composite resource, and of its claim if `claim` is true."""
@@ -169,7 +169,7 @@ class Response:
         """
         if name is not None and labels is not None:
             raise ValueRefused(f'requirement "{key}" asks for a name and for labels: one of them is possible')
-        selector = messages.ResourceSelector(
+        selector = function_messages.ResourceSelector(
             api_version, kind, name, dict(labels) if labels is not None else None, namespace
         )
         self._requirements.resources[key] = selector
@@ -178,7 +178,7 @@ class Response:
 
     def require_schema(self, key: str, api_version: str, kind: str) -> Object | None:
         """Require the OpenAPI schema of a kind: None until it was fetched, empty if there is none."""
-        self._requirements.schemas[key] = messages.SchemaSelector(api_version, kind)
+        self._requirements.schemas[key] = function_messages.SchemaSelector(api_version, kind)
         return self._request.schemas.get(key)
 
     def watch(self, api_version: str, kind: str, name: str, *, namespace: str | None = None) -> None:
@@ -190,7 +190,7 @@ class Response:
         """
         if not (api_version and kind and name):
             raise ValueRefused("a resource to watch needs an API version, a kind and a name")
-        self._watched[messages.ResourceRef(api_version, kind, name, namespace)] = None
+        self._watched[function_messages.ResourceRef(api_version, kind, name, namespace)] = None
 
     def auto_ready(self, *names: str) -> list[str]:
         """Mark desired resources as ready whose observed ones are Ready: the named ones, or all.
@@ -209,7 +209,7 @@ class Response:
     def draft(self) -> ResponseDraft:
         """The response, ready to be encoded."""
         requirements = self._requirements._replace(watch_resources=tuple(self._watched))
-        rest = messages.Response(
+        rest = function_messages.Response(
             results=tuple(map(_result, self.results)),
             requirements=requirements if any(requirements) else None,
             conditions=tuple(map(_condition, self.conditions)),
@@ -222,15 +222,15 @@ class Response:
         )
 
 
-def _result(result: Result) -> messages.Result:
+def _result(result: Result) -> function_messages.Result:
     severity, message, reason, claim = result
-    return messages.Result(_SEVERITIES[severity], message, reason, _target(claim))
+    return function_messages.Result(_SEVERITIES[severity], message, reason, _target(claim))
 
 
-def _condition(condition: SetCondition) -> messages.Condition:
+def _condition(condition: SetCondition) -> function_messages.Condition:
     kind, status, reason, message, claim = condition
-    return messages.Condition(kind, _STATUSES[status], reason, message, _target(claim))
+    return function_messages.Condition(kind, _STATUSES[status], reason, message, _target(claim))
 
 
 def _target(claim: bool) -> int | None:
-    return messages.TARGET_COMPOSITE_AND_CLAIM if claim else None
+    return function_messages.TARGET_COMPOSITE_AND_CLAIM if claim else None

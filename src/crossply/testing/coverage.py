@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from crossply.compose.function_messages import Request, Response
 from crossply.compose.in_memory_cluster import CallFunction
-from crossply.compose.messages import Request, Response
 from crossply.kinds.composition import Composition, Step
 from crossply.testing.suite import Path
 from crossply.values.yaml import Document

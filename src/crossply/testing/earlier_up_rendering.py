@@ -7,8 +7,8 @@ hold in this way only.
 
 from __future__ import annotations
 
+from crossply.compose.function_messages import Request, Response
 from crossply.compose.in_memory_cluster import CallFunction
-from crossply.compose.messages import Request, Response
 from crossply.compose.object_metadata import COMPOSITE_LABEL, metadata_of
 from crossply.kinds.composition import Step
 from crossply.testing.reconcile_rounds import RoundResult

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.compose.messages import SEVERITY_FATAL, Request, Resource, Response, State
+from crossply.compose.function_messages import SEVERITY_FATAL, Request, Resource, Response, State
 from crossply.functions.builtin.cidr.context_path import ABSENT, lookup
 from crossply.functions.builtin.cidr.function import MAX_SUBNETS, run
 from crossply.functions.builtin.cidr.gjson_query import PathSyntaxError

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.compose.messages import SEVERITY_FATAL, Request, Resource, Response, State
+from crossply.compose.function_messages import SEVERITY_FATAL, Request, Resource, Response, State
 from crossply.functions.builtin.conditional_patch_and_transform.field_provenance import trace
 from crossply.functions.builtin.conditional_patch_and_transform.function import run
 from crossply.functions.builtin.patch_and_transform.function import run as patch_and_transform

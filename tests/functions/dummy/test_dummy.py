@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     READY_TRUE,
     SECOND,
     SEVERITY_FATAL,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     READY_FALSE,
     READY_UNSPECIFIED,
     SECOND,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.compose.messages import Request, Resource, State
+from crossply.compose.function_messages import Request, Resource, State
 from crossply.functions.builtin.go_templating.function import run
 
 

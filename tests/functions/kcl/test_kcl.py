@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.compose.messages import READY_FALSE, READY_TRUE, Resource
+from crossply.compose.function_messages import READY_FALSE, READY_TRUE, Resource
 from tests.support.functions.kcl import answered, composed, desired_by, fatal_of, value_of
 
 BUCKETS = """

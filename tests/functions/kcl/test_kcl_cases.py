@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from crossply.compose.messages import Request, Resource, ResourceSelector, Response, State
+from crossply.compose.function_messages import Request, Resource, ResourceSelector, Response, State
 from crossply.functions.builtin.kcl.function import run
 from crossply.values.protobuf_struct import from_wire, to_wire
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crossply.compose.messages import Request
+from crossply.compose.function_messages import Request
 from crossply.functions.builtin.kcl.function import DEFAULT_SOURCE, run_module
 from crossply.functions.builtin.kcl.module_source_policy import DIRECTORIES
 from tests.support.functions.kcl import OBSERVED, answered, composed, fatal_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crossply.compose.messages import SEVERITY_FATAL
+from crossply.compose.function_messages import SEVERITY_FATAL
 from crossply.functions.builtin.kro.cel.times import load_zones
 from crossply.functions.builtin.kro.function import run
 from tests.support.kro.cases import kinds, request_of

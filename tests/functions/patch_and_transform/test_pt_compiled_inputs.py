@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crossply.compose.messages import Request, State
+from crossply.compose.function_messages import Request, State
 from crossply.functions.builtin.patch_and_transform import compiled_input_cache
 from crossply.functions.builtin.patch_and_transform.compiled_input import copier
 from crossply.functions.builtin.patch_and_transform.compiled_input_cache import CompiledInputCache

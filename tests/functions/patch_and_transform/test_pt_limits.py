@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.compose.messages import SEVERITY_FATAL, Request, Resource, Response, State
+from crossply.compose.function_messages import SEVERITY_FATAL, Request, Resource, Response, State
 from crossply.control.calls.inline_runner import EventLoopRunner
 from crossply.control.calls.runner_protocol import FunctionCall
 from crossply.functions import builtin
@@ -167,7 +167,7 @@ def test_the_reply_of_every_function_in_process_is_limited() -> None:
     big = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"text": "x" * 600_000}}
 
     def grow(request: Request) -> Response:
-        from crossply.compose.messages import respond
+        from crossply.compose.function_messages import respond
 
         resources = {f"r{index}": Resource(dict(big)) for index in range(10)}
         return respond(request, desired=State(None, resources))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.compose.messages import READY_FALSE, READY_TRUE
+from crossply.compose.function_messages import READY_FALSE, READY_TRUE
 from crossply.functions.builtin.patch_and_transform.resources_mode import API_VERSION, KIND, run_native
 from tests.support.functions.patch_and_transform import (
     BASE,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.compose.messages import Resource, Response
+from crossply.compose.function_messages import Resource, Response
 from crossply.functions.builtin.patch_and_transform.field_provenance import trace_native
 from crossply.functions.builtin.patch_and_transform.resources_mode import API_VERSION, KIND, run_native
 from crossply.kinds.composition_defaults import ENVIRONMENT_REFERENCES

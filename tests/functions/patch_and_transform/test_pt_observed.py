@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.compose.messages import READY_TRUE, READY_UNSPECIFIED, State
+from crossply.compose.function_messages import READY_TRUE, READY_UNSPECIFIED, State
 from tests.support.functions.patch_and_transform import (
     BASE,
     ENVIRONMENT,

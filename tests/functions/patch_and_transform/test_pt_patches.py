@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.compose.messages import READY_FALSE, READY_TRUE, State
+from crossply.compose.function_messages import READY_FALSE, READY_TRUE, State
 from crossply.values.protobuf_struct import to_wire
 from tests.support.functions.patch_and_transform import (
     BASE,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     READY_TRUE,
     SEVERITY_FATAL,
     Condition,

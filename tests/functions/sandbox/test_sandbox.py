@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from crossply.compose.messages import Request, Resource, State
+from crossply.compose.function_messages import Request, Resource, State
 from crossply.functions.builtin import load
 from crossply.functions.builtin.sandbox.confinement import filter_program
 from crossply.functions.builtin.sandbox.limits import MAX_REPLY, MEMORY

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from crossply.compose.messages import SEVERITY_FATAL, Request, Resource, Response, State
+from crossply.compose.function_messages import SEVERITY_FATAL, Request, Resource, Response, State
 from crossply.containers.launcher_client import close_launcher
 from crossply.functions.builtin.shell import container_command
 from crossply.functions.builtin.shell.access import IMAGE_VARIABLE, NETWORK_VARIABLE

@@ -8,7 +8,14 @@ from typing import Any
 
 import pytest
 
-from crossply.compose.messages import SEVERITY_FATAL, TARGET_COMPOSITE, Request, Resource, Response, State
+from crossply.compose.function_messages import (
+    SEVERITY_FATAL,
+    TARGET_COMPOSITE,
+    Request,
+    Resource,
+    Response,
+    State,
+)
 from crossply.functions.builtin.shell.access import (
     IMAGE_VARIABLE,
     NETWORK_VARIABLE,

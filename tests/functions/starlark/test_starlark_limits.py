@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from crossply.compose.messages import SEVERITY_FATAL, Request, Resource, State
+from crossply.compose.function_messages import SEVERITY_FATAL, Request, Resource, State
 from crossply.functions.builtin.starlark.function import run
 
 GENEROUS = 20.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.compose.messages import SECOND, Request, Resource, Response, State
+from crossply.compose.function_messages import SECOND, Request, Resource, Response, State
 from crossply.functions.builtin.starlark.function import run
 from tests.support.functions.starlark import BEFORE, XR
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.compose.messages import SEVERITY_FATAL, Request, State
+from crossply.compose.function_messages import SEVERITY_FATAL, Request, State
 from crossply.functions.builtin.starlark.function import run
 from tests.support.functions.starlark import BEFORE
 

@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from crossply.compose.messages import SEVERITY_FATAL, Request, Resource, ResourceSelector, Response, State
+from crossply.compose.function_messages import (
+    SEVERITY_FATAL,
+    Request,
+    Resource,
+    ResourceSelector,
+    Response,
+    State,
+)
 from crossply.functions.builtin.kcl.module_source_policy import DIRECTORIES
 from crossply.functions.builtin.starlark.function import run
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from crossply.compose.messages import SEVERITY_FATAL, Response
+from crossply.compose.function_messages import SEVERITY_FATAL, Response
 from crossply.functions.builtin.starlark.registry_artifacts import CACHE, REGISTRIES
 from tests.support.functions.starlark import answered
 from tests.support.functions.starlark_artifacts import push_archive, push_files

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     SEVERITY_NORMAL,
     SEVERITY_WARNING,
     STATUS_FALSE,

@@ -9,8 +9,7 @@ import orjson
 from hypothesis import strategies as st
 
 from crossply.compose.engine_field_paths import LEGACY, MODERN, Machinery
-from crossply.compose.in_memory_reconcile import NOW, RESOURCE_VERSION
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     READY_FALSE,
     READY_TRUE,
     SEVERITY_FATAL,
@@ -26,6 +25,7 @@ from crossply.compose.messages import (
     State,
     respond,
 )
+from crossply.compose.in_memory_reconcile import NOW, RESOURCE_VERSION
 from crossply.compose.object_metadata import owner_from
 from crossply.compose.prepared_composition import prepare
 from crossply.compose.resource_names import child_name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.compose.messages import Request
+from crossply.compose.function_messages import Request
 from crossply.values import Object
 from tests.support.e2e.pipelines import SIZE, entry, resources
 from tests.support.e2e.scenario import Scenario

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from crossply.compose.messages import Function
+from crossply.compose.function_messages import Function
 from crossply.kube.kind import Kind
 from crossply.values import Object
 from tests.support.e2e.scenario import FUNCTION, Scenario

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from crossply.compose.messages import Function
+from crossply.compose.function_messages import Function
 from crossply.functions.server import FunctionServer, ServerSettings
 from crossply.kube.kind import Kind
 from tests.support.e2e.scenario import SECRET, Scenario

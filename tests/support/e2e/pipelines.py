@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from crossply.compose.messages import Function
+from crossply.compose.function_messages import Function
 from crossply.functions.server import FunctionServer, ServerSettings
 from crossply.values import Object
 from tests.support.e2e.scenario import PATCH_AND_TRANSFORM, Scenario

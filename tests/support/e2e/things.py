@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from crossply.compose.messages import READY_TRUE, Request, Resource, Response, State
+from crossply.compose.function_messages import READY_TRUE, Request, Resource, Response, State
 from crossply.kinds.revision import composition_hash, revision_name
 from crossply.kube.kind import Kind
 from crossply.values import Object

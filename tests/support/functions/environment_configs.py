@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.compose.messages import SEVERITY_FATAL, Request, Resource, ResourceSelector, Response, State
+from crossply.compose.function_messages import (
+    SEVERITY_FATAL,
+    Request,
+    Resource,
+    ResourceSelector,
+    Response,
+    State,
+)
 from crossply.functions.builtin.environment_configs import function as environment_configs
 from crossply.functions.builtin.environment_configs.function import CONTEXT_KEY
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.compose.messages import READY_TRUE, SEVERITY_FATAL, Request, Resource, Response, State
+from crossply.compose.function_messages import READY_TRUE, SEVERITY_FATAL, Request, Resource, Response, State
 from crossply.functions.builtin.kcl.function import run
 from crossply.values import Object
 from crossply.values.protobuf_struct import from_wire, to_wire

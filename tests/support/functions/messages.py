@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     Condition,
     Request,
     Requirements,

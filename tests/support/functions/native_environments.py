@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from crossply.compose.in_memory_cluster import InMemoryCluster
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     READY_FALSE,
     READY_TRUE,
     SEVERITY_FATAL,
@@ -20,6 +19,7 @@ from crossply.compose.messages import (
     Response,
     State,
 )
+from crossply.compose.in_memory_cluster import InMemoryCluster
 from crossply.functions.builtin.patch_and_transform.resources_mode import run_native
 from crossply.kinds.composition import parse_composition
 from crossply.kinds.composition_defaults import ENVIRONMENT_REFERENCES

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import yaml
 from google.protobuf import json_format
 
-from crossply.compose.messages import Function
+from crossply.compose.function_messages import Function
 from crossply.compose.wire import decode_request, encode_response
 from crossply.functions.proto.v1 import run_function_pb2 as messages
 from tests.support.paths import TESTS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from crossply.compose.messages import Request, Resource, Response, State
+from crossply.compose.function_messages import Request, Resource, Response, State
 from crossply.functions.builtin.patch_and_transform.function import run
 from crossply.values.protobuf_struct import from_wire, to_wire
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.compose.messages import READY_TRUE, SEVERITY_FATAL, Request, Resource, Response, State
+from crossply.compose.function_messages import READY_TRUE, SEVERITY_FATAL, Request, Resource, Response, State
 from crossply.functions.builtin.starlark.function import run
 from crossply.values.protobuf_struct import to_wire
 

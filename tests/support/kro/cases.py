@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     READY_FALSE,
     READY_TRUE,
     SEVERITY_FATAL,

@@ -29,7 +29,7 @@ _LEFT_OUT = re.compile(
 _PATHS = "PYTHONPATH=/opt/crossply/site:/opt/crossply/src"
 _FUNCTION = """
 import os, signal, socket
-from crossply.compose.messages import READY_TRUE, Resource, Response, State
+from crossply.compose.function_messages import READY_TRUE, Resource, Response, State
 from crossply.functions.server import FunctionServer, ServerSettings
 
 def run(request):

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from crossply.compose.messages import Request, Resource, State
+from crossply.compose.function_messages import Request, Resource, State
 from crossply.functions.field_provenance import ENVIRONMENT_KEY
 
 TEXTS = ("spec.a", "spec.b", "spec.nested.x", "spec.deep.er.z", "spec.missing", "metadata.labels.team")

@@ -10,8 +10,8 @@ from crossply.compose import effects
 from crossply.compose.conditions import RESPONSIVE
 from crossply.compose.effect_driver import Handlers, drive
 from crossply.compose.engine_field_paths import MODERN
+from crossply.compose.function_messages import CAPABILITIES, Requirements, Snapshot
 from crossply.compose.in_memory_cluster import CallFunction, InMemoryCluster, InMemoryReads
-from crossply.compose.messages import CAPABILITIES, Requirements, Snapshot
 from crossply.compose.object_metadata import name_of
 from crossply.compose.observed_resources import Observed
 from crossply.compose.pipeline import PipelineReport

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.compose.messages import READY_TRUE, Request, Resource, State
+from crossply.compose.function_messages import READY_TRUE, Request, Resource, State
 from crossply.values import Object
 from crossply.values.protobuf_struct import to_wire
 

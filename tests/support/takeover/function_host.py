@@ -13,7 +13,7 @@ import pathlib
 from collections.abc import Callable
 from typing import Any
 
-from crossply.compose.messages import READY_TRUE, Resource, Response, State
+from crossply.compose.function_messages import READY_TRUE, Resource, Response, State
 from crossply.functions import builtin
 from crossply.functions.server import FunctionServer, ServerSettings
 from crossply.kube.client import Client

@@ -8,7 +8,7 @@ from typing import Any
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation, UsageError
 from crossply.cli.function.message_yaml import answer_of, read_request
 from crossply.cli.function.server_flags import SDK
-from crossply.compose.messages import Request, Response
+from crossply.compose.function_messages import Request, Response
 
 
 def run(invocation: Invocation) -> int:

@@ -6,7 +6,7 @@ from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any
 
-from crossply.compose import messages
+from crossply.compose import function_messages
 from crossply.errors import CrossplyError
 from crossply.manifests.files import first_document
 from crossply.values import Object
@@ -26,7 +26,7 @@ class RequestFileError(CrossplyError):
     hint = "it is a RunFunctionRequest: observed, desired, input, context and so on; or an XR alone"
 
 
-def read_request(path: str) -> messages.Request:
+def read_request(path: str) -> function_messages.Request:
     """The request in a file, or the one that a step would get for the XR in it; - is standard input."""
     from crossply.functions.builtin import protojson
 
@@ -42,7 +42,7 @@ def read_request(path: str) -> messages.Request:
         raise RequestFileError(f"{_ERROR_PREFIX}: {path}: {problem}") from None
 
 
-def answer_of(response: messages.Response) -> Object:
+def answer_of(response: function_messages.Response) -> Object:
     """A response as a mapping; what is empty is left out."""
     tag = response.tag if isinstance(response.tag, str) else response.tag.tag
     return _without_empty(
@@ -61,7 +61,7 @@ def answer_of(response: messages.Response) -> Object:
 def _duration(nanoseconds: int | None) -> str | None:
     if nanoseconds is None:
         return None
-    return f"{nanoseconds / messages.SECOND:.9f}".rstrip("0").rstrip(".") + "s"
+    return f"{nanoseconds / function_messages.SECOND:.9f}".rstrip("0").rstrip(".") + "s"
 
 
 def _without_empty(fields: Object) -> Object:
@@ -72,7 +72,7 @@ def _object_out(value: Object | None) -> Object | None:
     return None if value is None else from_wire(value)
 
 
-def _state_out(state: messages.State) -> Object:
+def _state_out(state: function_messages.State) -> Object:
     return _without_empty(
         {
             "composite": None if state.composite is None else _resource_out(state.composite),
@@ -81,13 +81,13 @@ def _state_out(state: messages.State) -> Object:
     )
 
 
-def _resource_out(resource: messages.Resource) -> Object:
+def _resource_out(resource: function_messages.Resource) -> Object:
     details = {name: b64encode(value).decode() for name, value in resource.connection_details.items()}
     fields: Object = {"resource": from_wire(resource.object), "connectionDetails": details}
     return _without_empty({**fields, "ready": _name(_READY, resource.ready or None)})
 
 
-def _result_out(result: messages.Result) -> Object:
+def _result_out(result: function_messages.Result) -> Object:
     return _without_empty(
         {
             "severity": _name(_SEVERITY, result.severity),
@@ -98,7 +98,7 @@ def _result_out(result: messages.Result) -> Object:
     )
 
 
-def _condition_out(condition: messages.Condition) -> Object:
+def _condition_out(condition: function_messages.Condition) -> Object:
     status = _name(_STATUS, condition.status)
     return _without_empty(
         {
@@ -115,7 +115,7 @@ def _name(names: tuple[str, ...], number: int | None) -> Any:
     return names[number] if number is not None and 0 <= number < len(names) else number
 
 
-def _requirements(requirements: messages.Requirements) -> Object:
+def _requirements(requirements: function_messages.Requirements) -> Object:
     schemas = {
         name: {"apiVersion": schema[0], "kind": schema[1]} for name, schema in requirements.schemas.items()
     }
@@ -129,17 +129,17 @@ def _requirements(requirements: messages.Requirements) -> Object:
     )
 
 
-def _ref(ref: messages.ResourceRef) -> Object:
+def _ref(ref: function_messages.ResourceRef) -> Object:
     return _without_empty(
         {"apiVersion": ref.api_version, "kind": ref.kind, "name": ref.name, "namespace": ref.namespace}
     )
 
 
-def _selectors(selectors: Mapping[str, messages.ResourceSelector]) -> Object:
+def _selectors(selectors: Mapping[str, function_messages.ResourceSelector]) -> Object:
     return {name: _selector(selector) for name, selector in selectors.items()}
 
 
-def _selector(selector: messages.ResourceSelector) -> Object:
+def _selector(selector: function_messages.ResourceSelector) -> Object:
     labels = selector.match_labels
     return _without_empty(
         {

@@ -18,9 +18,9 @@ from crossply.cli.internal.render_wire import (
     response_bytes,
 )
 from crossply.compose.errors import ComposeError, RenderInputError, StepFailed
+from crossply.compose.function_messages import Request, Response
 from crossply.compose.in_memory_cluster import InMemoryCluster
 from crossply.compose.in_memory_reconcile import Rendered, Rendering
-from crossply.compose.messages import Request, Response
 from crossply.compose.prepared_composition import prepare
 from crossply.kinds.composition import Step, parse_composition
 from crossply.kinds.fields import KindError

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from crossply.compose.events import Event
+from crossply.compose.function_messages import ResourceSelector, SchemaSelector
 from crossply.compose.in_memory_reconcile import Rendered
-from crossply.compose.messages import ResourceSelector, SchemaSelector
 from crossply.compose.operation_rendering import RenderedOperation
 from crossply.errors import CrossplyError
 from crossply.values import Object

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from crossply.compose.messages import NO_STATE, Request, Resource, Response, State
+from crossply.compose.function_messages import NO_STATE, Request, Resource, Response, State
 from crossply.compose.object_metadata import metadata_of
 from crossply.functions.json_messages import write_request, write_response
 from crossply.values import Object

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from crossply.compose.messages import SEVERITY_FATAL, SEVERITY_WARNING, Response
+from crossply.compose.function_messages import SEVERITY_FATAL, SEVERITY_WARNING, Response
 from crossply.control.calls.runner_protocol import Answer, AsyncRunner, FunctionCall
 from crossply.errors import CrossplyError
 from crossply.functions.binding import BUILTIN, REMOTE, choose_runtime, remote_target

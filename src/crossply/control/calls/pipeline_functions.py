@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable
 
 import orjson
 
-from crossply.compose.messages import Request
+from crossply.compose.function_messages import Request
 from crossply.compose.object_metadata import name_of
 from crossply.control.calls.endpoint import Endpoint
 from crossply.control.calls.function_callers import Enqueue, FunctionCallers

@@ -15,7 +15,7 @@ from collections.abc import Awaitable
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from crossply.compose.messages import Request, Response
+from crossply.compose.function_messages import Request, Response
 from crossply.control.calls.inspector_messages import CallIdentity, OperationIdentity, encode_message
 from crossply.control.calls.runner_protocol import Answer
 from crossply.functions.channels import silence_grpc

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from crossply.compose.messages import SECOND, Request, Response
+from crossply.compose.function_messages import SECOND, Request, Response
 from crossply.compose.requirements import is_fatal
 from crossply.compose.wire import encode_response, request_tag
 from crossply.control.calls.response_store import ResponseStore

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from crossply.compose.messages import Request, Response
+from crossply.compose.function_messages import Request, Response
 
 
 class FunctionCall(NamedTuple):

@@ -12,7 +12,7 @@ import contextvars
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from crossply.compose.messages import Request, Response
+from crossply.compose.function_messages import Request, Response
 from crossply.control.calls.fair_turns import FairTurns
 from crossply.control.calls.runner_protocol import Answer, FunctionCall
 from crossply.functions.runner import Runner

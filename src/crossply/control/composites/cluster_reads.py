@@ -20,14 +20,14 @@ from crossply.compose.effects import (
     FetchSecret,
     IsNamespaced,
 )
-from crossply.compose.in_memory_cluster import NotFound
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     REQUIRED_RESOURCES,
     Requirements,
     ResourceSelector,
     Response,
     Snapshot,
 )
+from crossply.compose.in_memory_cluster import NotFound
 from crossply.control.calls.pipeline_inspector import InspectedRun
 from crossply.control.calls.runner_protocol import Answer
 from crossply.control.composite_dependencies import Interest

@@ -21,7 +21,7 @@ import orjson
 from crossply.compose.connection_secret import decode_data, secret_place
 from crossply.compose.engine_field_paths import Machinery
 from crossply.compose.errors import ComposeError
-from crossply.compose.messages import Snapshot
+from crossply.compose.function_messages import Snapshot
 from crossply.compose.object_metadata import controller_of, name_of, namespace_of, text_in
 from crossply.compose.observed_resources import Observed
 from crossply.compose.reconcile import CANNOT_OBSERVE

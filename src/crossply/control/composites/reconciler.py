@@ -34,7 +34,7 @@ from crossply.compose.effects import (
 )
 from crossply.compose.engine_field_paths import Machinery
 from crossply.compose.errors import ComposeError
-from crossply.compose.messages import Requirements
+from crossply.compose.function_messages import Requirements
 from crossply.compose.object_metadata import name_of, namespace_of, text_in, uid_of
 from crossply.compose.pipeline import PipelineReport
 from crossply.compose.prepared_composition import PreparedComposition

@@ -11,7 +11,7 @@ from functools import cache
 
 import orjson
 
-from crossply.compose.messages import Request
+from crossply.compose.function_messages import Request
 from crossply.compose.object_metadata import annotations_of, name_of, uid_of
 from crossply.control.calls.function_revision_runtime import (
     local_identity,

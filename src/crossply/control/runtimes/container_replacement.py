@@ -6,7 +6,7 @@ import threading
 from datetime import datetime
 from typing import NamedTuple
 
-from crossply.compose.messages import Request, Response
+from crossply.compose.function_messages import Request, Response
 from crossply.containers.settings import Settings
 from crossply.control.runtimes.private_files import PrivateFiles
 from crossply.functions.daemonless_container_runner import InContainer

@@ -15,7 +15,7 @@ import orjson
 
 from crossply.compose.conditions import with_conditions
 from crossply.compose.events import StatusCondition
-from crossply.compose.messages import Request, Response
+from crossply.compose.function_messages import Request, Response
 from crossply.compose.object_metadata import annotations_of, labels_of, name_of, uid_of
 from crossply.containers.image_store import StoredImage
 from crossply.containers.launcher_client import current_launcher

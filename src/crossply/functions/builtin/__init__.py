@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from crossply.functions.builtin.catalogue import CATALOGUE, HERE, QUICK, BuiltIn
 
 if TYPE_CHECKING:  # the zygotes of `sandbox` import this package and should start quickly
-    from crossply.compose.messages import Function
+    from crossply.compose.function_messages import Function
 
 PACKAGE_PREFIX = "function-"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crossply.compose.messages import Request, Resource, Response, State, fatal, respond
+from crossply.compose.function_messages import Request, Resource, Response, State, fatal, respond
 from crossply.functions.builtin.input_decoder import OBJECT, InputError, boolean, decode, struct, text
 from crossply.functions.builtin.usages import kind_of, metadata_of, name_of, namespace_of, protection
 from crossply.functions.reply_limits import within_deadline

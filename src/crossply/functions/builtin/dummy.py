@@ -6,7 +6,7 @@ not set stays.
 
 from __future__ import annotations
 
-from crossply.compose.messages import Request, Resource, Response, State, fatal, respond
+from crossply.compose.function_messages import Request, Resource, Response, State, fatal, respond
 from crossply.functions.builtin.input_decoder import OBJECT, InputError, decode, free_form, struct
 from crossply.functions.builtin.protojson import MessageError, read_response
 from crossply.values import Object

@@ -7,7 +7,7 @@ for each group.
 
 from __future__ import annotations
 
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     Request,
     Requirements,
     ResourceSelector,

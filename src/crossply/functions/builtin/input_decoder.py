@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from crossply.compose.messages import Request
+from crossply.compose.function_messages import Request
 from crossply.functions.reply_limits import within_deadline
 from crossply.kinds.gostructs import json_kind
 from crossply.values import Object

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.compose.messages import Request, State
+from crossply.compose.function_messages import Request, State
 from crossply.functions.builtin import NATIVE
 from crossply.values import Object
 

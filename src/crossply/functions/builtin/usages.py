@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.compose.messages import READY_TRUE, Resource
+from crossply.compose.function_messages import READY_TRUE, Resource
 from crossply.values import Object
 from crossply.values.digest import sha256_hex
 

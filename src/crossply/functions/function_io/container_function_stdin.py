@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from crossply.compose.messages import Request, Resource
+from crossply.compose.function_messages import Request, Resource
 from crossply.functions.function_io.function_io_context import RULES, PipelineState
 from crossply.functions.function_io.readiness_check_and_connection_detail_rules import Rules
 from crossply.values import Object

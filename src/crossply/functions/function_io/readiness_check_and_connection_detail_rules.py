@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from crossply.compose.messages import Resource
+from crossply.compose.function_messages import Resource
 from crossply.functions.builtin.patch_and_transform.compiled_input import CompiledTemplate, compile_input
 from crossply.functions.builtin.patch_and_transform.errors import Failure, Fatal
 from crossply.functions.builtin.patch_and_transform.resources_mode import NATIVE

@@ -10,7 +10,7 @@ input.
 
 from __future__ import annotations
 
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     READY_TRUE,
     READY_UNSPECIFIED,
     Request,

@@ -6,7 +6,7 @@ Health checks in CEL are decoded and ignored, as in the published function witho
 
 from __future__ import annotations
 
-from crossply.compose.messages import SECOND, Request
+from crossply.compose.function_messages import SECOND, Request
 from crossply.functions.builtin.input_decoder import OBJECT, InputError, decode, mapping, struct, text
 from crossply.values import Object
 from crossply.values.durations import parse_duration

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import Any, NamedTuple
 
-from crossply.compose.messages import Request
+from crossply.compose.function_messages import Request
 from crossply.compose.wire import WireError, encode_request
 from crossply.functions.builtin.cel_filter import BOOL, CONDITION
 from crossply.functions.builtin.sandbox.limits import SECONDS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from crossply.compose.messages import Request, Resource, Response, State, fatal, respond
+from crossply.compose.function_messages import Request, Resource, Response, State, fatal, respond
 from crossply.functions.builtin.cidr import parameters as names
 from crossply.functions.builtin.cidr.networks import (
     NetworkError,

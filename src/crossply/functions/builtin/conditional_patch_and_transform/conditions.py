@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from crossply.compose.messages import Request
+from crossply.compose.function_messages import Request
 from crossply.functions.builtin.cel_filter import TEMPLATE_CONDITION
 from crossply.functions.builtin.cel_filter.expressions import ExpressionError, Question, values_until_failure
 from crossply.values import Object

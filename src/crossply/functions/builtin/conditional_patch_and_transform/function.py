@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from crossply.compose.messages import Request, Response, fatal, respond
+from crossply.compose.function_messages import Request, Response, fatal, respond
 from crossply.functions.builtin.conditional_patch_and_transform.conditions import (
     ConditionError,
     Conditions,

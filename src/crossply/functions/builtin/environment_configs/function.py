@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     Request,
     Requirements,
     Resource,

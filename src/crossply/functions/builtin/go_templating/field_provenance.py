@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
-from crossply.compose.messages import Request
+from crossply.compose.function_messages import Request
 from crossply.functions.builtin.go_templating import meta_kinds
 from crossply.functions.builtin.go_templating.engine.errors import TemplateError
 from crossply.functions.builtin.go_templating.engine.limits import Budget, LimitExceeded

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from time import monotonic
 
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     SEVERITY_FATAL,
     TARGET_COMPOSITE,
     Request,

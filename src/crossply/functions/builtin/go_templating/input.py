@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.compose.messages import SECOND, Request
+from crossply.compose.function_messages import SECOND, Request
 from crossply.functions.builtin.input_decoder import OBJECT, InputError, array, decode, struct, text
 from crossply.values import Object
 from crossply.values.durations import parse_duration

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     STATUS_FALSE,
     STATUS_TRUE,
     STATUS_UNKNOWN,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from binascii import b2a_base64
 from collections.abc import Mapping
 
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     READY_FALSE,
     READY_TRUE,
     READY_UNSPECIFIED,

@@ -12,7 +12,7 @@ from binascii import b2a_base64
 from collections.abc import Mapping
 from typing import Any
 
-from crossply.compose.messages import NO_STATE, READY_FALSE, READY_TRUE, Request, Resource, State
+from crossply.compose.function_messages import NO_STATE, READY_FALSE, READY_TRUE, Request, Resource, State
 from crossply.functions.builtin.go_templating.engine.go_types import Int64
 from crossply.values import Object
 

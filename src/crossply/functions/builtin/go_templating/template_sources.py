@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from crossply.compose.messages import Request
+from crossply.compose.function_messages import Request
 from crossply.functions.builtin.go_templating.input import Input
 from crossply.values import Object
 from crossply.values.endless_files import is_pipe_or_device

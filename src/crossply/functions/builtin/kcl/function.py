@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from crossply.compose.messages import Request, Response, fatal
+from crossply.compose.function_messages import Request, Response, fatal
 from crossply.extras import install_command
 from crossply.functions.builtin.input_decoder import InputError
 from crossply.functions.builtin.kcl import targets

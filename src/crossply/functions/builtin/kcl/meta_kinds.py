@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from crossply.compose.messages import ResourceSelector
+from crossply.compose.function_messages import ResourceSelector
 from crossply.compose.object_metadata import text_in
 from crossply.functions.builtin.kcl.outcome import META_VERSION, Outcome, OutputRefused
 from crossply.functions.builtin.struct_decoder import (

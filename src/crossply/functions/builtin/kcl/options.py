@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Mapping
 
-from crossply.compose.messages import READY_FALSE, READY_TRUE, READY_UNSPECIFIED, Request, Resource
+from crossply.compose.function_messages import READY_FALSE, READY_TRUE, READY_UNSPECIFIED, Request, Resource
 from crossply.compose.object_metadata import text_in
 from crossply.values import Object
 from crossply.values.protobuf_struct import from_wire

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.compose.messages import READY_UNSPECIFIED, Request, Resource, ResourceSelector, State
+from crossply.compose.function_messages import READY_UNSPECIFIED, Request, Resource, ResourceSelector, State
 from crossply.compose.object_metadata import text_in
 from crossply.functions.builtin.kcl.options import READY, desired_composite
 from crossply.values import Object

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from crossply.compose.messages import Resource
+from crossply.compose.function_messages import Resource
 from crossply.compose.object_metadata import metadata_of, text_in
 from crossply.functions.builtin.kcl.input import (
     DEFAULT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.compose.messages import Request
+from crossply.compose.function_messages import Request
 from crossply.functions.builtin.input_decoder import (
     OBJECT,
     InputError,

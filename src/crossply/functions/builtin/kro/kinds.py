@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from crossply.compose.messages import Request, Requirements, ResourceSelector, SchemaSelector
+from crossply.compose.function_messages import Request, Requirements, ResourceSelector, SchemaSelector
 from crossply.functions.builtin.kro.expressions import GraphError
 from crossply.schema.builtin_schemas import builtin_schema, object_meta
 from crossply.values import Object

@@ -10,7 +10,7 @@ from binascii import b2a_base64
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from crossply.compose.messages import READY_TRUE, Resource
+from crossply.compose.function_messages import READY_TRUE, Resource
 from crossply.functions.builtin.patch_and_transform.dialect import Dialect, patch_type
 from crossply.functions.builtin.patch_and_transform.errors import FAILURES, Failure, fail_with, wrap
 from crossply.functions.builtin.patch_and_transform.object_fields import (

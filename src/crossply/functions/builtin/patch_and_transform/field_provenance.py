@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from crossply.compose.messages import Request, Response
+from crossply.compose.function_messages import Request, Response
 from crossply.compose.requirements import is_fatal
 from crossply.functions.builtin.object_field_traces import (
     TracedObject,

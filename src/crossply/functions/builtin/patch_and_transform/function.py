@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.compose.messages import READY_TRUE, READY_UNSPECIFIED, Request, Resource, Response
+from crossply.compose.function_messages import READY_TRUE, READY_UNSPECIFIED, Request, Resource, Response
 from crossply.functions.builtin.patch_and_transform.compiled_input import COUNTED_TEXT, CompiledTemplate
 from crossply.functions.builtin.patch_and_transform.compiled_input_cache import CompiledInputCache
 from crossply.functions.builtin.patch_and_transform.dialect import FUNCTION, TO_COMPOSED

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from crossply.compose.messages import Request, ResourceSelector
+from crossply.compose.function_messages import Request, ResourceSelector
 from crossply.compose.object_metadata import annotations_of, name_of
 from crossply.functions.builtin.environment_configs.merge import merge
 from crossply.functions.builtin.patch_and_transform.errors import Fatal, FieldError, invalid, required

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.compose.messages import Request, Response, fatal
+from crossply.compose.function_messages import Request, Response, fatal
 from crossply.compose.wire import WireError, decode_response, encode_request
 from crossply.functions.builtin.sandbox.pool import ProgramError, WorkerFailed, ask
 

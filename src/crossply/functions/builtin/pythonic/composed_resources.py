@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crossply.compose.messages import READY_FALSE, READY_TRUE, READY_UNSPECIFIED
+from crossply.compose.function_messages import READY_FALSE, READY_TRUE, READY_UNSPECIFIED
 from crossply.functions.builtin.pythonic.conditions import UNSET, Conditions
 from crossply.functions.builtin.pythonic.message_scalar import FieldMessage
 from crossply.functions.builtin.pythonic.node import put

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.compose.messages import READY_FALSE, READY_TRUE
+from crossply.compose.function_messages import READY_FALSE, READY_TRUE
 from crossply.functions.builtin.pythonic.composed_resources import Resources, ready_number
 from crossply.functions.builtin.pythonic.conditions import UNSET, Conditions
 from crossply.functions.builtin.pythonic.connection import ConnectionDetails, ConnectionSecret

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from crossply.compose.messages import Request, Response, State, fatal
+from crossply.compose.function_messages import Request, Response, State, fatal
 from crossply.functions.builtin.protojson import MessageError, read_response
 from crossply.functions.builtin.pythonic.program_files import FilesError, program_files
 from crossply.functions.builtin.sandbox.pool import ProgramError, WorkerFailed, ask

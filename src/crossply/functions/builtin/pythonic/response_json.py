@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import Any
 
-from crossply.compose.messages import SECOND
+from crossply.compose.function_messages import SECOND
 from crossply.functions.builtin.pythonic.message import Collection, Message
 from crossply.functions.builtin.pythonic.value import Value, plain
 from crossply.values import Object

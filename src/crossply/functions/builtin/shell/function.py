@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     SECOND,
     SEVERITY_FATAL,
     TARGET_COMPOSITE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.compose.messages import Request
+from crossply.compose.function_messages import Request
 from crossply.functions.builtin.input_decoder import OBJECT, array, decode, struct, text
 from crossply.values import Object
 

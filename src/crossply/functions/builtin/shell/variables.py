@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from crossply.compose.messages import Request
+from crossply.compose.function_messages import Request
 from crossply.functions.builtin.shell.access import SECRETS_PREFIX
 from crossply.functions.builtin.shell.parameters import FIELD_REF, VALUE, VALUE_REF, kind_of
 from crossply.functions.reply_limits import text_size, within_deadline

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from crossply.compose.messages import REQUIRED_RESOURCES, Request, Response, State, fatal, respond
+from crossply.compose.function_messages import REQUIRED_RESOURCES, Request, Response, State, fatal, respond
 from crossply.errors import CrossplyError
 from crossply.functions.builtin.dummy import merged
 from crossply.functions.builtin.protojson import MessageError, read_response

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.compose.messages import Request
+from crossply.compose.function_messages import Request
 from crossply.functions.builtin.input_decoder import OBJECT, InputError, array, decode, mapping, struct, text
 from crossply.values import Object
 

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from crossply.compose.messages import Request, Requirements, ResourceSelector
+from crossply.compose.function_messages import Request, Requirements, ResourceSelector
 from crossply.functions.builtin.kcl.module_source_policy import DIRECTORIES, access_of
 from crossply.functions.builtin.starlark.input import Input
 from crossply.values.goquote import quote

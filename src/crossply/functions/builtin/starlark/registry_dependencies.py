@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.compose.messages import Request, State
+from crossply.compose.function_messages import Request, State
 from crossply.functions.builtin.starlark.input import InputError, read_input
 from crossply.functions.builtin.starlark.module_names import NoDefaultRegistry
 from crossply.functions.builtin.starlark.module_sources import registry_modules

@@ -7,7 +7,7 @@ messages.
 
 from __future__ import annotations
 
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     SEVERITY_NORMAL,
     SEVERITY_WARNING,
     STATUS_FALSE,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from crossply.compose.messages import Request
+from crossply.compose.function_messages import Request
 from crossply.functions.builtin.extra_resources import CONTEXT_KEY
 from crossply.functions.reply_limits import check_deadline, current_limits, within_deadline
 from crossply.values import Object

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from crossply.compose.messages import (
+from crossply.compose.function_messages import (
     SEVERITY_NORMAL,
     TARGET_COMPOSITE,
     Request,

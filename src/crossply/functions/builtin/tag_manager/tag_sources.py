@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from crossply.compose.messages import Request
+from crossply.compose.function_messages import Request
 from crossply.functions.builtin.environment_configs.function import CONTEXT_KEY
 from crossply.functions.reply_limits import size_of
 from crossply.values import Object

@@ -11,7 +11,7 @@ import os
 from functools import cache
 from typing import Any
 
-from crossply.compose.messages import Request, Requirements, SchemaSelector
+from crossply.compose.function_messages import Request, Requirements, SchemaSelector
 from crossply.values import Object
 
 IGNORE = "tag-manager.fn.crossplane.io/ignore-resource"
