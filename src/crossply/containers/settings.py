@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from crossply.containers.pasta import PortForwards
-from crossply.xpkg.cache_directory import cache_directory
+from crossply.values.cache_directory import cache_directory
 
 CRUN, RUNC = "crun", "runc"
 ENGINES = (CRUN, RUNC)

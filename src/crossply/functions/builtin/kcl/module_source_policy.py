@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from crossply.xpkg.cache_directory import cache_directory
+from crossply.values.cache_directory import cache_directory
 
 DIRECTORIES = "CROSSPLY_TEMPLATES"
 """The environment variable with the directories that may be read, separated as in PATH."""

@@ -21,9 +21,9 @@ from crossply.functions.builtin.module_registry.module_fetch import (
     modules_directory,
 )
 from crossply.values.bounded_cache import BoundedCache
+from crossply.values.cache_directory import cache_directory
 from crossply.values.digest import sha256_hex
 from crossply.values.goquote import quote
-from crossply.xpkg.cache_directory import cache_directory
 
 if TYPE_CHECKING:
     from crossply.xpkg.image_reference import Reference

@@ -10,7 +10,7 @@ import pytest
 from crossply.containers.settings import store_directory
 from crossply.functions.builtin.kcl import module_source_policy
 from crossply.functions.builtin.starlark import registry_artifacts
-from crossply.xpkg.cache_directory import cache_directory
+from crossply.values.cache_directory import cache_directory
 
 OWN = os.path.join(pwd.getpwuid(os.getuid()).pw_dir, ".cache", "crossply")
 
