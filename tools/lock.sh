@@ -1,11 +1,12 @@
 #!/bin/sh
-# Pin every dependency by version and hash, without naming where it comes from.
+# Pin every dependency by version and hash, without naming where it comes from. Extras stay: without them, pip 23
+# refuses a file in which a package needs another one with an extra, once that has a newer version.
 set -eu
 cd "$(dirname "$0")/.."
 .venv/bin/python -m pip install --quiet --disable-pip-version-check uv
 compile() {
   .venv/bin/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header \
-    --universal --python-version 3.11 --upgrade --output-file "$@"
+    --universal --python-version 3.11 --no-strip-extras --upgrade --output-file "$@"
 }
 compile requirements/runtime.txt pyproject.toml
 compile requirements/otel.txt pyproject.toml --extra otel
