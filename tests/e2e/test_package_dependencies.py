@@ -142,6 +142,12 @@ async def test_conflicting_constraints_are_reported_with_their_packages(s: Scena
 async def test_packages_that_depend_on_one_another_in_a_cycle_converge(s: Scenario, registry):
     """The Lock reports it, and nothing more is installed until the cycle is broken."""
 
+    async def skip_dependencies(configuration: str) -> None:
+        await s.client.patch_merge(CONFIGURATION, configuration, {"spec": {"skipDependencyResolution": True}})
+
+    async def is_left(package: str) -> bool:
+        return package not in await packages.locked()
+
     packages = Packages(s, registry)
     await packages.push("a:v1.0.0", "Configuration", dependsOn=needs(packages, ("Configuration", "b", "*")))
     depends = needs(packages, ("Configuration", "a", "*"), ("Configuration", "c", "*"))
@@ -153,9 +159,10 @@ async def test_packages_that_depend_on_one_another_in_a_cycle_converge(s: Scenar
         lock, "Resolved"
     )
     assert await s.client.get(CONFIGURATION, packages.installed_as("c")) is None
-    # As long as one wants the other, it is installed again.
-    for configuration in (name, packages.installed_as("b")):
-        await s.client.patch_merge(CONFIGURATION, configuration, {"spec": {"skipDependencyResolution": True}})
+    # The one that needs a third package leaves first: without a cycle, that would be installed.
+    await skip_dependencies(packages.installed_as("b"))
+    await s.eventually(lambda: is_left("b"))
+    await skip_dependencies(name)
     await s.eventually(packages.is_unlocked)
     for configuration in (name, packages.installed_as("b")):
         await packages.remove(CONFIGURATION, configuration)
