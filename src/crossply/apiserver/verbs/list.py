@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import replace
 from itertools import compress
 from typing import NamedTuple
@@ -230,8 +230,8 @@ def _next_page(context: ServerContext, call: Call, token: str, limit: int) -> Pa
         revision, entries = context.store.revision, context.store.list(call.resource.key, call.namespace)
     else:
         entries = _snapshot(context, call, revision, start)
-    after = [index for index, entry in enumerate(entries) if position(entry) > start]
-    return _page_of(entries, revision, limit, after[0]) if after else Page([], revision)
+    # The page begins behind what was listed: the entries before it are not looked at again.
+    return _page_of(entries, revision, limit, bisect_right(entries, start, key=position))
 
 
 def _snapshot(context: ServerContext, call: Call, revision: int, start: str) -> list[Entry]:
