@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 from yarl import URL
 
-from crossply.xpkg.address_guard import AddressRefused, may_see_credentials
+from crossply.xpkg.address_guard import AddressRefused, is_public, may_see_credentials
 from crossply.xpkg.image_pull import manifest
 from crossply.xpkg.image_reference import Reference, parse
 from crossply.xpkg.keychain import DockerConfig
@@ -29,6 +29,22 @@ REDIRECTS = {
     "another address of this machine": "http://127.0.0.2:1/x",
     "cloud metadata behind a gateway": "http://[64:ff9b::a9fe:a9fe]/x",
     "a private network in an address of version 6": "http://[2002:0a01:0203::1]/x",
+    "this machine in an IPv4-compatible address": "http://[::127.0.0.1]:1/x",
+    "this machine as one number": "http://2130706433:1/x",
+}
+PRIVATE_SPELLINGS = {
+    "::10.0.0.1": "IPv4-compatible",
+    "::ffff:0:10.0.0.1": "translated by SIIT",
+    "64:ff9b:1::a00:1": "NAT64 of a network's own",
+    "2001:0:4136:e378:8000:63bf:f5ff:fffe": "Teredo",
+    "fec0::1": "site-local",
+    "ff0e::1": "multicast of version 6",
+    "224.0.0.1": "multicast",
+    "0x7f000001": "hexadecimal",
+    "0177.0.0.1": "octal",
+    "10.1": "two numbers",
+    "127.0.0.1.": "with a dot behind",
+    "localhost.": "a name with a dot behind",
 }
 
 
@@ -40,6 +56,18 @@ def test_redirects_into_private_places_are_not_followed(target: str) -> None:
             await manifest(registries, reference)
 
     play(scene)
+
+
+@pytest.mark.parametrize("host", PRIVATE_SPELLINGS, ids=PRIVATE_SPELLINGS.get)
+def test_a_private_address_is_known_however_it_is_written(host: str) -> None:
+    assert not is_public(host)
+
+
+@pytest.mark.parametrize(
+    "host", ["8.8.8.8", "::ffff:8.8.8.8", "64:ff9b::808:808", "2001:4860::1", "1.example.org"]
+)
+def test_an_address_on_the_internet_is_public(host: str) -> None:
+    assert is_public(host)
 
 
 def test_a_name_that_leads_into_a_private_network_is_not_followed() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import re
 import socket
 
 from aiohttp import ThreadedResolver
@@ -25,8 +26,11 @@ _TOKEN_SERVERS = {
     "https://registry.gitlab.com": "https://gitlab.com",
 }
 """Public registries whose tokens come from another host of the same owner."""
-_TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
-"""Addresses that a gateway turns into the IPv4 address in their last 32 bits."""
+_WITH_IPV4 = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "::ffff:0:0:0/96", "::/96")))
+"""Addresses that stand for the IPv4 address in their last 32 bits: NAT64, SIIT, and IPv4-compatible ones."""
+_LOCAL_NAT64 = ipaddress.IPv6Network("64:ff9b:1::/48")
+_OLD_IPV4 = re.compile(r"(0x[0-9a-f]*|[0-9]+)(\.(0x[0-9a-f]*|[0-9]+)){0,3}\.?", re.IGNORECASE)
+"""One to four numbers, decimal, octal or hexadecimal: resolvers read them as IPv4 addresses."""
 _LOOPBACK_NAMES = (".localhost", ".local")
 
 
@@ -54,7 +58,11 @@ def is_loopback(registry: str) -> bool:
 def is_public(host: str) -> bool:
     """Return whether a host may be anywhere on the Internet; a name may, an address must be."""
     address = _address(host)
-    return host != "localhost" if address is None else address.is_global
+    if address is None:
+        return host.removesuffix(".") != "localhost"
+    if isinstance(address, ipaddress.IPv6Address) and (address.is_site_local or address in _LOCAL_NAT64):
+        return False
+    return address.is_global and not address.is_multicast
 
 
 async def is_public_host(host: str) -> bool:
@@ -72,12 +80,21 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
-        return None
-    if isinstance(address, ipaddress.IPv4Address):
+        return _old_address(host)
+    if isinstance(address, ipaddress.IPv4Address) or address.is_loopback:
         return address
-    if address in _TRANSLATED:
+    if any(address in network for network in _WITH_IPV4):
         return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
     return address.ipv4_mapped or address.sixtofour or address
+
+
+def _old_address(host: str) -> ipaddress.IPv4Address | None:
+    if not _OLD_IPV4.fullmatch(host):
+        return None
+    try:
+        return ipaddress.IPv4Address(socket.inet_aton(host.removesuffix(".")))
+    except OSError:
+        return None
 
 
 def read_address(text: str, registry: str, *, encoded: bool = False) -> URL:
