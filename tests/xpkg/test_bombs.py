@@ -13,7 +13,7 @@ import pytest
 from crossply.xpkg import media_types as media
 from crossply.xpkg import package_stream_extraction as contents
 from crossply.xpkg.blob_content import in_memory
-from crossply.xpkg.failures import TooLarge
+from crossply.xpkg.failures import BadArchive, TooLarge
 from crossply.xpkg.image import Layer
 from crossply.xpkg.layer_writer import compress
 from crossply.xpkg.package_stream_extraction import NoStream, stream_of
@@ -124,3 +124,53 @@ def test_headers_upon_headers_are_not_all_read(kind: bytes, records: int, count:
     layer = Layer(in_memory(gzip.compress(plain)), annotations={media.ANNOTATION: media.BASE})
     with pytest.raises(TooLarge, match=sentence):
         stream_of(image()._replace(layers=(layer,)))
+
+
+def sparse_of_old_gnu(blocks: int, end: bytes = b"") -> bytes:
+    """The header of a sparse file whose map goes on for so many blocks, of 21 parts each."""
+    first = bytearray(header("package.yaml", 0, tarfile.GNUTYPE_SPARSE).tobuf(tarfile.GNU_FORMAT))
+    first[482] = 1  # the map goes on
+    first[148:156] = b" " * 8
+    first[148:156] = b"%06o\0 " % sum(first)
+    return bytes(first) + (b"00000000001\0" * 42 + b"\1" + bytes(7)) * blocks + end
+
+
+def sparse_of_pax(parts: int) -> bytes:
+    info, data = member("package.yaml", b"%d\n" % parts + b"1\n" * (2 * parts))
+    version = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}
+    info.pax_headers = {**version, "GNU.sparse.name": "package.yaml", "GNU.sparse.realsize": "10"}
+    return archive([(info, data)])
+
+
+@pytest.mark.parametrize(
+    "plain", [sparse_of_old_gnu(8_192), sparse_of_pax(1 << 20)], ids=["of old GNU", "of PAX"]
+)
+def test_the_map_of_a_sparse_file_is_not_read_to_its_end(plain: bytes) -> None:
+    layer = Layer(in_memory(gzip.compress(plain)), annotations={media.ANNOTATION: media.BASE})
+    with pytest.raises(TooLarge, match=r"^an entry of the layer has headers of more than 1048576 bytes"):
+        stream_of(image()._replace(layers=(layer,)))
+
+
+def test_a_map_of_a_sparse_file_that_ends_early_is_damage() -> None:
+    layer = Layer(in_memory(gzip.compress(sparse_of_old_gnu(1))), annotations={media.ANNOTATION: media.BASE})
+    with pytest.raises(BadArchive, match="the map of a sparse file ends early"):
+        stream_of(image()._replace(layers=(layer,)))
+
+
+def test_a_layer_that_is_named_many_times_counts_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contents, "_SEARCHED", 16 * MIB)
+    layer = Layer(in_memory(gzip.compress(archive([member("zeros", bytes(MIB))]))))
+    with pytest.raises(NoStream):
+        stream_of(image()._replace(layers=(layer,) * 10))
+    with pytest.raises(TooLarge, match="more than 16777216 bytes, with the layers before it"):
+        stream_of(image()._replace(layers=(layer,) * 20))
+
+
+def test_headers_of_all_layers_are_bounded_together() -> None:
+    """Each is small enough, and has to be parsed again for each layer."""
+    body = b"1000000 comment=" + b"x" * (1_000_000 - 17) + b"\n"
+    layer = Layer(in_memory(gzip.compress(pax(tarfile.XHDTYPE, body) + archive([member("a", b"")]))))
+    with pytest.raises(NoStream):
+        stream_of(image()._replace(layers=(layer,) * 60))
+    with pytest.raises(TooLarge, match="the layers of the image have headers of more than 67108864 bytes"):
+        stream_of(image()._replace(layers=(layer,) * 70))

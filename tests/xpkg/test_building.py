@@ -302,6 +302,17 @@ def test_a_file_that_is_no_image_is_reported(tmp_path: Path, data: bytes, messag
         read_archive(str(tmp_path / "x.xpkg"))
 
 
+def test_an_image_of_too_many_layers_is_refused(tmp_path: Path) -> None:
+    """The rest is not left out in silence."""
+    manifest = json.dumps([{"Config": "c.json", "Layers": ["layer.tar"] * 1001}]).encode()
+    config, layer = json.dumps(EMPTY.config).encode(), archive([])
+    (tmp_path / "image.tar").write_bytes(
+        archive([member("c.json", config), member("layer.tar", layer), member("manifest.json", manifest)])
+    )
+    with pytest.raises(BadArchive, match="the image has more than 1000 layers"):
+        read_archive(str(tmp_path / "image.tar"))
+
+
 def test_uncompressed_layers_are_compressed(tmp_path: Path) -> None:
     plain = archive([member("function", b"1")])
     config = json.dumps({**EMPTY.config, "rootfs": {"diff_ids": []}}).encode()

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crossply.xpkg import layer_unpack
 from crossply.xpkg import media_types as media
 from crossply.xpkg.blob_content import in_memory
 from crossply.xpkg.cancellable_thread import cancellable_thread
@@ -150,6 +151,15 @@ def test_too_much_is_not_unpacked(root: Path) -> None:
     many = archive(member(f"{number}") for number in range(200))
     with pytest.raises(TooLarge, match="more than 100"):
         unpack(image(many), str(root), Limits(entries=100))
+
+
+def test_what_is_skipped_in_many_layers_counts_as_well(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A whiteout has no content that is written, but what it says to have is read."""
+    layer = archive([member(".wh.gone", bytes(1 << 20))])
+    monkeypatch.setattr(layer_unpack, "_BESIDE_CONTENT", 8 << 20)
+    unpack(image(*[layer] * 4), str(root), Limits(size=1 << 20))
+    with pytest.raises(TooLarge, match="with the layers before it"):
+        unpack(image(*[layer] * 12), str(root), Limits(size=1 << 20))
 
 
 def test_a_sparse_file_counts_with_its_full_size(root: Path) -> None:

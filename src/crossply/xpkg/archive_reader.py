@@ -119,8 +119,10 @@ def _image(find: Find, entry: Object) -> Image:
     named = isinstance(config_name, str) and isinstance(names, list)
     if not named or not all(isinstance(name, str) for name in names):
         raise BadArchive("manifest.json names no configuration and layers")
+    if len(names) > media.MAX_LAYERS:
+        raise BadArchive(f"the image has more than {media.MAX_LAYERS} layers")
     config = decode_object(read_whole(find(str(config_name)), media.MAX_CONFIG, "the configuration"), "it")
-    layers = tuple(Layer(gzipped(find(name))) for name in names[: media.MAX_LAYERS])
+    layers = tuple(Layer(gzipped(find(name))) for name in names)
     return Image(config, layers).with_label_annotations()
 
 

@@ -20,12 +20,14 @@ from crossply.xpkg.confined_directory import ConfinedDirectory, Parent
 from crossply.xpkg.decompression import uncompressed
 from crossply.xpkg.failures import PackagesError, TooLarge, UnsafeEntry, WrongDigest
 from crossply.xpkg.image import Image, Layer
-from crossply.xpkg.layer_reader import LayerReader, explained_archive_errors, read_plain
+from crossply.xpkg.layer_reader import Allowance, LayerReader, explained_archive_errors, read_plain
 
 _WHITEOUT, _OPAQUE = ".wh.", ".wh..wh..opq"
 _PRIVILEGES = 0o7000
 _LONGEST_PATH = 4096
 _DEEPEST = 128
+_BESIDE_CONTENT = 1 << 30
+"""How much of the layers may be headers, padding and the content of what is not unpacked."""
 
 
 class Limits(NamedTuple):
@@ -48,6 +50,7 @@ class _Budget:
     def __init__(self, limits: Limits, cancelled: threading.Event) -> None:
         self.limits = limits
         self.size, self.entries = limits.size, limits.entries
+        self.reading = Allowance(limits.size + _BESIDE_CONTENT, limits.entries + 1)
         self._cancelled = cancelled
 
     def entry(self, count: int = 1) -> None:
@@ -93,7 +96,7 @@ def _unpack_layer(layer: Layer, diff_id: str, root: ConfinedDirectory, budget: _
     with layer.blob.open() as file, explained_archive_errors(), uncompressed(file) as plain:
         hashed = _Hashed(plain)
         _Unpack(root, budget).layer(cast("BinaryIO", hashed))
-        hashed.finish(budget.limits.size)
+        hashed.finish(budget.reading)
     if diff_id and hashed.digest != diff_id:
         raise WrongDigest(f"a layer does not have the digest {diff_id} when it is uncompressed")
 
@@ -113,12 +116,10 @@ class _Hashed(io.RawIOBase):
         self._hash.update(data)
         return data
 
-    def finish(self, most: int) -> None:
+    def finish(self, allowance: Allowance) -> None:
         """Read what comes after the last entry, which is nothing but padding, up to a limit."""
         while data := self.read(CHUNK):
-            most -= len(data)
-            if most < 0:
-                raise TooLarge("a layer has no end")
+            allowance.spend(len(data))
 
     @property
     def digest(self) -> str:
@@ -137,8 +138,7 @@ class _Unpack:
         of each by the number of its directory and its name. Whole paths would take far more memory."""
 
     def layer(self, plain: BinaryIO) -> None:
-        limits = self._budget.limits
-        with read_plain(plain, limits.size + (1 << 30), limits.entries + 1) as reader:
+        with read_plain(plain, self._budget.reading) as reader:
             for info in reader:
                 self._budget.entry()
                 self._entry(reader, info)

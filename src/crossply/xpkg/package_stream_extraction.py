@@ -12,13 +12,13 @@ import tarfile
 from crossply.xpkg import media_types as media
 from crossply.xpkg.failures import BadArchive, TooLarge
 from crossply.xpkg.image import Image, Layer
-from crossply.xpkg.layer_reader import LayerReader, read_layer
+from crossply.xpkg.layer_reader import Allowance, LayerReader, read_layer
 
 _WHITEOUT = ".wh."
 _OPAQUE = ".wh..wh..opq"
 MAX_ENTRIES = 500_000
 _SEARCHED = 4 << 30
-"""How many bytes of a layer that was not made for it are searched."""
+"""How many bytes of all layers are searched that were not made for it."""
 
 
 class NoStream(BadArchive):
@@ -41,7 +41,8 @@ def stream_of(image: Image) -> bytes:
 
 def _in_layer(layer: Layer) -> bytes | None:
     # The stream, the headers around it, and other small files.
-    with layer.blob.open() as file, read_layer(file, media.MAX_STREAM + (16 << 20), MAX_ENTRIES) as reader:
+    allowance = Allowance(media.MAX_STREAM + (16 << 20), MAX_ENTRIES)
+    with layer.blob.open() as file, read_layer(file, allowance) as reader:
         for info in reader:
             if _is_stream(info):
                 return _content(reader, info, layer)
@@ -50,9 +51,10 @@ def _in_layer(layer: Layer) -> bytes | None:
 
 def _flattened(image: Image) -> bytes | None:
     hidden: set[str] = set()
+    allowance = Allowance(_SEARCHED, MAX_ENTRIES)
     for layer in reversed(image.layers):
         removed: set[str] = set()
-        with layer.blob.open() as file, read_layer(file, _SEARCHED, MAX_ENTRIES) as reader:
+        with layer.blob.open() as file, read_layer(file, allowance) as reader:
             for info in reader:
                 name = os.path.normpath(info.name).lstrip("/")
                 if _is_stream(info) and not _is_hidden(name, hidden):
@@ -66,13 +68,16 @@ def _flattened(image: Image) -> bytes | None:
 def crds_of(image: Image) -> bytes:
     """The YAML files in `crds/` of an image, as one stream: Crossplane's own image brings its kinds so."""
     crds: dict[str, bytes] = {}
+    size, allowance = 0, Allowance(_SEARCHED, MAX_ENTRIES)
     for layer in image.layers:
-        with layer.blob.open() as file, read_layer(file, _SEARCHED, MAX_ENTRIES) as reader:
+        with layer.blob.open() as file, read_layer(file, allowance) as reader:
             for info in reader:
                 name = os.path.normpath(info.name).lstrip("/")
                 if info.isreg() and name.startswith("crds/") and name.endswith((".yaml", ".yml")):
+                    size -= len(crds.get(name, b""))
                     crds[name] = _content(reader, info, layer)
-                    if sum(map(len, crds.values())) > media.MAX_STREAM:
+                    size += len(crds[name])
+                    if size > media.MAX_STREAM:
                         raise TooLarge(f"the CRDs have more than {media.MAX_STREAM} bytes")
     if not crds:
         raise NoStream("the image is no package, and brings no CRDs")

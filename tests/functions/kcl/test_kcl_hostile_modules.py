@@ -29,6 +29,8 @@ from crossply.xpkg.failures import NoDiskSpace, TooLarge
 from crossply.xpkg.image import Image, Layer
 from tests.support.functions.kcl import answered, composed, fatal_of
 from tests.support.functions.kcl_modules import archive, push
+from tests.support.images import archive as tar_archive
+from tests.support.images import member
 from tests.support.programs import needs
 from tests.support.registry import docker_registry, pushed
 
@@ -163,6 +165,18 @@ def test_all_archives_of_a_module_unpack_to_so_much_together(
     archives = [archive({f"m{n}.k": "x" * 10_000}) for n in range(8)]
     with pytest.raises(TooLarge):
         ModuleCache(str(tmp_path)).put(f"sha256:{'0' * 64}", archives)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_a_sparse_file_of_a_module_counts_with_its_full_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module_cache, "_MAX_UNPACKED", 1 << 20)
+    info, data = member("main.k", b"1\n0\n1\n" + bytes(512 - 6) + b"x")
+    version = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}
+    info.pax_headers = {**version, "GNU.sparse.name": "main.k", "GNU.sparse.realsize": str(2 << 20)}
+    with pytest.raises(TooLarge, match="the files of the module have more than 1048576 bytes"):
+        ModuleCache(str(tmp_path)).put(f"sha256:{'0' * 64}", [tar_archive([(info, data)])])
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 

@@ -108,13 +108,17 @@ class _Allowance(NamedTuple):
 def _unpack(archive: bytes, directory: str, allowance: _Allowance) -> _Allowance:
     """Write the regular files of an archive below a directory; links are left out. What may come after it."""
     from crossply.xpkg.disk_space import check_space
-    from crossply.xpkg.layer_reader import read_layer
+    from crossply.xpkg.failures import TooLarge
+    from crossply.xpkg.layer_reader import Allowance, read_layer
     from crossply.xpkg.layer_unpack import parts_of
 
     size, count = 0, 0
-    with read_layer(io.BytesIO(archive), allowance.size, allowance.entries) as entries:
+    with read_layer(io.BytesIO(archive), Allowance(allowance.size, allowance.entries)) as entries:
         for info in entries:
             size, count = size + info.size, count + 1
+            if size > allowance.size:
+                # A sparse file is larger than what the archive has of it.
+                raise TooLarge(f"the files of the module have more than {allowance.size} bytes")
             parts = parts_of(info.name)
             if not info.isreg() or not parts:
                 continue
