@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crossply.apiserver.tables.json_path import JsonPathError, find, parse, shown
+from crossply.apiserver.tables.json_path import JsonPathError, PathBudget, find, parse, shown
 
 OBJECT: dict[str, Any] = {
     "a": {"b.c": 1, "d/e": 2},
@@ -56,6 +57,28 @@ def test_a_path_leads_to_its_values(path: str, values: list[Any]) -> None:
 def test_a_path_that_cannot_be_read_is_refused(path: str) -> None:
     with pytest.raises(JsonPathError):
         parse(path)
+
+
+MULTIPLIED = ["..a..a..a..a.*", ".l[?(@..a..a..a..a.*==1)]", ".l[0]" + ".a" * 12 + "[" + "*," * 1000 + "*]"]
+
+
+@pytest.mark.parametrize("path", MULTIPLIED, ids=range(len(MULTIPLIED)))
+def test_values_that_multiply_are_not_all_looked_at(path: str) -> None:
+    """A long list to which the path leads in hundreds of ways."""
+    deep: Any = list(range(20_000))
+    for _ in range(12):
+        deep = {"a": deep}
+    tracemalloc.start()
+    try:
+        assert find({"l": [deep]}, parse(path)) == []
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_paths_can_share_a_budget() -> None:
+    budget, path = PathBudget(20), parse(".list[*].n")
+    assert [find(OBJECT, path, budget) for _ in range(3)] == [[1, 2], [1, 2], []]
 
 
 def test_a_path_may_not_nest_without_end() -> None:

@@ -69,6 +69,20 @@ def test_a_condition_is_selected_by_its_type() -> None:
     assert cells(gadget(status=status), column) == ["a", "True"]
 
 
+def test_cells_that_take_too_long_are_empty() -> None:
+    items = [{"key": number} for number in range(1_000)]
+    columns = [Column(f"C{n}", "integer", ".spec.items[?(@.key==999)].key") for n in range(100)]
+    name, *row = cells(gadget(spec={"items": items}), *columns)
+    assert (name, row[:10], row[-1]) == ("a", [999] * 10, None)
+
+
+def test_a_long_text_is_not_shown_in_every_column() -> None:
+    columns = [Column(f"C{n}", "string", ".spec.text") for n in range(100)]
+    _, *row = cells(gadget(spec={"text": "x" * 100_000}), *columns)
+    assert len(row[0]) == 100_000
+    assert sum(len(cell or "") for cell in row) < 2_000_000
+
+
 def test_without_columns_there_is_an_age() -> None:
     assert cells(gadget()) == ["a", "24h"]
 

@@ -1,7 +1,8 @@
 """Kubernetes' JSONPath: `.spec.size`, `.items[0].name`, `.conditions[?(@.type=='Ready')].status`.
 
 A path is parsed once into steps; each step maps a list of values to a list of values. What does not fit (an
-index beyond the end, a filter on something that is not a list) yields nothing.
+index beyond the end, a filter on something that is not a list) yields nothing, and so does what would take
+too long.
 """
 
 from __future__ import annotations
@@ -14,11 +15,10 @@ from typing import Any
 
 from crossply.errors import CrossplyError
 
-Step = Callable[[list[Any]], list[Any]]
-
 _LONGEST = 4096
 _DEEPEST = 16
 _MOST_RESULTS = 10_000
+_MOST_VISITS = 100_000
 _TERMINATORS = frozenset(" \t\r\n.,[]$@{}")
 _KEY = re.compile(r"'([^']*)'")
 _SLICE = re.compile(r"(-?\d*)(:-?\d*)?(:-?\d*)?")
@@ -44,6 +44,30 @@ class _Nothing(Exception):
     """A step got a value that it does not support."""
 
 
+class _Exhausted(Exception):
+    """The budget is used up."""
+
+
+class PathBudget:
+    """How many values may be looked at: `..` and `[*]` one after the other multiply them."""
+
+    def __init__(self, visits: int = _MOST_VISITS) -> None:
+        self._left = visits
+
+    def charge(self, visits: int) -> None:
+        """Take so many values from the budget, for what was done already."""
+        self._left -= visits
+
+    def spend(self, visits: int) -> None:
+        """Take so many values from the budget before they are looked at."""
+        self.charge(visits)
+        if self._left < 0:
+            raise _Exhausted
+
+
+Step = Callable[[list[Any], PathBudget], list[Any]]
+
+
 @functools.lru_cache(maxsize=2048)
 def parse(path: str) -> tuple[Step, ...]:
     """The steps of a path; raises JsonPathError."""
@@ -52,12 +76,20 @@ def parse(path: str) -> tuple[Step, ...]:
     return _Parser(path, 0).steps()
 
 
-def find(value: Any, steps: tuple[Step, ...]) -> list[Any]:
-    """The values at a path."""
+def find(value: Any, steps: tuple[Step, ...], budget: PathBudget | None = None) -> list[Any]:
+    """The values at a path; none where a budget, that many paths can share, is used up."""
+    try:
+        return _find(value, steps, budget or PathBudget())
+    except _Exhausted:
+        return []
+
+
+def _find(value: Any, steps: tuple[Step, ...], budget: PathBudget) -> list[Any]:
     values = [value]
+    budget.spend(1)
     try:
         for step in steps:
-            values = step(values)
+            values = step(values, budget)
             if len(values) > _MOST_RESULTS:
                 return []
     except _Nothing:
@@ -108,7 +140,7 @@ class _Parser:
             next_char = self._text[self._at : self._at + 1]
             if next_char and next_char not in _TERMINATORS:
                 field = self._field()
-                return lambda values: field(_descend(values))
+                return lambda values, budget: field(_descend(values, budget), budget)
             return _descend
         if char in " @$":
             self._at += 1
@@ -185,7 +217,7 @@ class _Parser:
             raise JsonPathError("unterminated quoted string")
         text = self._text[self._at + 1 : end].replace(f"\\{quote}", quote)
         self._at = end + 1
-        return lambda values: [text]
+        return lambda values, budget: [text]
 
     def _number(self) -> Step:
         match = _NUMBER.match(self._text, self._at)
@@ -195,7 +227,7 @@ class _Parser:
         except ValueError:
             raise JsonPathError(f"cannot parse number {self._text[self._at :]}") from None
         self._at += len(text)
-        return lambda values: [number] * len(values)
+        return lambda values, budget: [number] * len(values)
 
     def _word(self, char: str) -> Step:
         if char != "_" and not char.isalpha():
@@ -205,52 +237,52 @@ class _Parser:
             self._at += 1
         word = self._text[start : self._at]
         if word in ("true", "false"):
-            return lambda values: [word == "true"] * len(values)
+            return lambda values, budget: [word == "true"] * len(values)
         return _unknown_word
 
     def _below(self, text: str) -> tuple[Step, ...]:
         return _Parser(text, self._depth + 1).steps()
 
 
-def _unknown_word(values: list[Any]) -> list[Any]:
+def _unknown_word(values: list[Any], budget: PathBudget) -> list[Any]:
     raise _Nothing
 
 
-def _field(name: str, values: list[Any]) -> list[Any]:
+def _field(name: str, values: list[Any], budget: PathBudget) -> list[Any]:
+    budget.spend(len(values))
     return [value[name] for value in values if isinstance(value, dict) and name in value]
 
 
-def _members(values: list[Any]) -> list[Any]:
+def _members(values: list[Any], budget: PathBudget) -> list[Any]:
     members: list[Any] = []
     for value in values:
-        if isinstance(value, dict):
-            members += value.values()
-        elif isinstance(value, list):
-            members += value
+        if isinstance(value, dict | list):
+            budget.spend(1 + len(value))
+            members += value.values() if isinstance(value, dict) else value
     return members
 
 
-def _descend(values: list[Any]) -> list[Any]:
+def _descend(values: list[Any], budget: PathBudget) -> list[Any]:
     """Every value that has members, at any depth."""
     containers: list[Any] = []
     waiting = list(reversed(values))
     while waiting and len(containers) <= _MOST_RESULTS:
         value = waiting.pop()
-        members = _members([value])
+        members = _members([value], budget)
         if members:
             containers.append(value)
             waiting += reversed(members)
     return containers
 
 
-def _through(steps: tuple[Step, ...], values: list[Any]) -> list[Any]:
+def _through(steps: tuple[Step, ...], values: list[Any], budget: PathBudget) -> list[Any]:
     for step in steps:
-        values = step(values)
+        values = step(values, budget)
     return values
 
 
-def _union(parts: list[tuple[Step, ...]], values: list[Any]) -> list[Any]:
-    return [value for steps in parts for value in _through(steps, values)]
+def _union(parts: list[tuple[Step, ...]], values: list[Any], budget: PathBudget) -> list[Any]:
+    return [value for steps in parts for value in _through(steps, values, budget)]
 
 
 def _slice(text: str) -> Step:
@@ -267,7 +299,10 @@ def _slice(text: str) -> Step:
     return functools.partial(_sliced, start, end, derived, stride)
 
 
-def _sliced(start: int, end: int | None, derived: bool, stride: int, values: list[Any]) -> list[Any]:
+def _sliced(
+    start: int, end: int | None, derived: bool, stride: int, values: list[Any], budget: PathBudget
+) -> list[Any]:
+    budget.spend(len(values))
     slices: list[Any] = []
     for value in values:
         if value is None:
@@ -283,23 +318,29 @@ def _sliced(start: int, end: int | None, derived: bool, stride: int, values: lis
             return slices
         if not 0 <= first < length or not 0 <= last <= length or first > last or stride <= 0:
             raise _Nothing
+        budget.spend(last - first)
         slices += value[first:last:stride]
     return slices
 
 
-def _filter(left: tuple[Step, ...], sign: str, right: tuple[Step, ...], values: list[Any]) -> list[Any]:
+def _filter(
+    left: tuple[Step, ...], sign: str, right: tuple[Step, ...], values: list[Any], budget: PathBudget
+) -> list[Any]:
     matches: list[Any] = []
     for value in values:
         if not isinstance(value, list):
             raise _Nothing
-        matches += [item for item in value if _passes(left, sign, right, item)]
+        budget.spend(1 + len(value))
+        matches += [item for item in value if _passes(left, sign, right, item, budget)]
     return matches
 
 
-def _passes(left: tuple[Step, ...], sign: str, right: tuple[Step, ...], item: Any) -> bool:
+def _passes(
+    left: tuple[Step, ...], sign: str, right: tuple[Step, ...], item: Any, budget: PathBudget
+) -> bool:
     if sign == "exists":
-        return bool(find(item, left))
-    first, second = _through(left, [item]), _through(right, [item])
+        return bool(_find(item, left, budget))
+    first, second = _through(left, [item], budget), _through(right, [item], budget)
     if not first or not second:
         return False
     if len(first) > 1 or len(second) > 1 or not _comparable(first[0], second[0]):

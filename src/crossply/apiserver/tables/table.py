@@ -6,14 +6,14 @@ own (`builtin.printers`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from crossply.apiserver.endpoints.status_errors import bad_request
 from crossply.apiserver.registry.resources import Column, Resource, Version
 from crossply.apiserver.tables.human_duration import since
-from crossply.apiserver.tables.json_path import find, parse, shown
+from crossply.apiserver.tables.json_path import PathBudget, find, parse, shown
 from crossply.values import Object
 from crossply.values.timestamps import parse_timestamp
 
@@ -35,13 +35,21 @@ _CREATED = "Created At"
 _LIST_FIELDS = ("resourceVersion", "continue", "remainingItemCount")
 _INCLUDES = ("", "None", "Metadata", "Object")
 
+_VISITS, _VISITS_OF_ROW = 100_000, 2_000
+"""How many values the JSONPaths of a table may look at, and how many more for each row.
+
+The author of a definition can make them expensive. The cells after that are empty.
+"""
+_CHARACTERS = 10
+"""How many characters of a cell count as one value."""
+
 Cells = Callable[[Object, datetime], list[Any]]
 
 
 def to_table(
     resource: Resource,
     version: Version,
-    objects: Iterable[Object],
+    objects: Sequence[Object],
     include_object: str = "",
     list_metadata: Object | None = None,
     *,
@@ -60,7 +68,7 @@ def to_table(
         )
     time = now or datetime.now(UTC)
     columns = columns_of(resource, version)
-    cells = _cells(resource, columns)
+    cells = _cells(resource, columns, PathBudget(_VISITS + _VISITS_OF_ROW * len(objects)))
     rows = [_row(resource, obj, cells, include_object, meta_version, time) for obj in objects]
     return {
         "kind": "Table",
@@ -132,13 +140,22 @@ def to_partial(obj: Object, meta_version: str = "v1") -> Object:
     }
 
 
-def _cells(resource: Resource, columns: Sequence[Column]) -> Cells:
+def _cells(resource: Resource, columns: Sequence[Column], budget: PathBudget) -> Cells:
     if not resource.custom:
         from crossply.apiserver.builtin.printers import cells_of
 
         return cells_of(resource.group, resource.names.plural)
     paths = [(column.type, parse(column.json_path)) for column in columns[1:]]
-    return lambda obj, now: [_name(obj), *(_cell(kind, find(obj, path), now) for kind, path in paths)]
+
+    def cells(obj: Object, now: datetime) -> list[Any]:
+        row: list[Any] = [_name(obj)]
+        for kind, path in paths:
+            cell = _cell(kind, find(obj, path, budget), now)
+            budget.charge(len(cell) // _CHARACTERS if isinstance(cell, str) else 0)
+            row.append(cell)
+        return row
+
+    return cells
 
 
 def _name(obj: Object) -> str:
