@@ -5,7 +5,6 @@ A wait without a watch therefore never ends within the patience of a test.
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import pathlib
 from collections.abc import AsyncIterator, Iterator
@@ -30,13 +29,13 @@ from tests.support.e2e.private_packages import (
 )
 from tests.support.e2e.scenario import SECRET, Scenario, condition
 from tests.support.e2e.traffic import traffic
-from tests.support.e2e.waits import OPTIONS
+from tests.support.e2e.waits import OPTIONS, PACKAGES, packages_at_rest
 from tests.support.programs import needs
 from tests.support.registry import docker_registry, guarded
 from tests.support.signatures import trusted
 
 pytestmark = [needs("docker-registry"), pytest.mark.xdist_group("e2e-waits")]
-ACCOUNT, PACKAGES = "crossplane", "pkg.crossplane.io"
+ACCOUNT = "crossplane"
 
 
 @pytest.fixture(scope="module")
@@ -63,21 +62,12 @@ async def packages(s: Scenario, private: str, registry_certificate: pathlib.Path
     return packages
 
 
-async def at_rest(s: Scenario) -> None:
-    """Wait until nothing is asked about packages: a first failure is retried once after a second."""
-    while True:
-        before = await traffic(s.client)
-        await asyncio.sleep(1.5)
-        if not any(group == PACKAGES for _, group, *_ in await traffic(s.client) - before):
-            return
-
-
 async def waiting(s: Scenario, packages: Packages, **spec: object) -> str:
     """A package that is installed and cannot be fetched."""
     name = await packages.install(CONFIGURATION, "platform:v1", **spec)
     refused = await s.until(CONFIGURATION, name, UNPACKING)
     assert "UNAUTHORIZED" in condition_message(refused, "Installed")
-    await at_rest(s)
+    await packages_at_rest(s)
     return name
 
 
@@ -96,7 +86,7 @@ async def test_a_pull_secret_that_is_corrected_is_used_at_once(s: Scenario, pack
     await s.client.create(SECRET, {"metadata": {"name": s.id, "namespace": HOME}, "data": {}})
     name = await packages.install(CONFIGURATION, "platform:v1", packagePullSecrets=[{"name": s.id}])
     await s.until(CONFIGURATION, name, UNPACKING)
-    await at_rest(s)
+    await packages_at_rest(s)
     data = {".dockerconfigjson": login_data(packages.address)}
     await s.client.patch_merge(SECRET, s.id, {"data": data}, HOME)
     await installed(s, packages, name)
@@ -145,7 +135,7 @@ async def test_a_signature_key_that_appears_is_used_at_once(s: Scenario, registr
     name = await packages.install(CONFIGURATION, "platform:v1")
     refused = await packages.revision(CONFIGURATION, name, UNHEALTHY)
     assert 'there is no key "cosign.pub"' in condition_message(refused, "RevisionHealthy")
-    await at_rest(s)
+    await packages_at_rest(s)
     public = base64.b64encode(trusted(key).key).decode()
     await s.client.create(
         SECRET, {"metadata": {"name": s.id, "namespace": HOME}, "data": {"cosign.pub": public}}
@@ -171,7 +161,7 @@ async def test_a_dependency_is_installed_once_its_pull_secret_appears(
     await dependents.push("app:v1", "Configuration", dependsOn=[dependency])
     name = await dependents.install(CONFIGURATION, "app:v1")
     await s.until(LOCK, "lock", condition("Resolved", "False", "DependencyResolutionFailed"))
-    await at_rest(s)
+    await packages_at_rest(s)
     await pull_secret(s, packages.address)
     await installed(s, dependents, name)
 
@@ -181,7 +171,7 @@ async def test_a_secret_that_no_package_names_wakes_nothing(s: Scenario, package
     before = await traffic(s.client)
     other = {"metadata": {"name": f"{s.id}-other", "namespace": HOME}, "data": {}}
     await s.client.create(SECRET, other)
-    await at_rest(s)
+    await packages_at_rest(s)
     requests = await traffic(s.client) - before
     assert not [key for key in requests if key[1] == PACKAGES], requests
     await packages.remove(CONFIGURATION, name)

@@ -205,9 +205,15 @@ def _changed_prefixes(old: bytes | None, new: bytes | None) -> tuple[str, ...]:
 def _revision_of_object(
     reconciler: PackageRevisionReconciler, kind: PackageKind, object_kind: str
 ) -> EnqueuedKeys:
-    """A change that the reconciler did not make itself: another fingerprint than the one that it left."""
+    """A change that the reconciler did not make itself: another fingerprint than the one that it left.
+
+    An object whose controller changes, or gives it up, also concerns the revisions that wait for it.
+    """
 
     def keys(key: Key, old: bytes | None, new: bytes | None) -> Iterable[Key]:
+        waiting = reconciler.refused(key[1])
+        if waiting and _controller_uid(old) != _controller_uid(new):
+            yield from (("", name) for name in waiting)
         # Gone is what was controlled; what changed is controlled still, or was so before.
         for data in (new, old):
             owner = controller_of(orjson.loads(data)) if data else None
@@ -222,6 +228,11 @@ def _revision_of_object(
             return
 
     return keys
+
+
+def _controller_uid(data: bytes | None) -> str | None:
+    owner = controller_of(orjson.loads(data)) if data else None
+    return str(owner.get("uid")) if owner is not None else None
 
 
 def _fingerprint(obj: Object) -> int | str | None:

@@ -92,6 +92,16 @@ class Establisher:
 
     def __init__(self, plane: Plane, namespace: str) -> None:
         self._plane, self._namespace = plane, namespace
+        self._refused: dict[str, set[str]] = {}
+        """The names of the objects that each revision could not take control of."""
+
+    def refused(self, name: str) -> list[str]:
+        """The revisions that could not take control of an object of this name when they were last tried."""
+        return [revision for revision, names in self._refused.items() if name in names]
+
+    def forget(self, revision: str) -> None:
+        """Forget which objects a revision could not take control of."""
+        self._refused.pop(revision, None)
 
     async def establish(
         self,
@@ -101,6 +111,7 @@ class Establisher:
     ) -> Established:
         """Bring the objects of a revision into being; they are encoded, and decoded a few at a time."""
         active = revision["spec"].get("desiredState") == "Active"
+        self.forget(name_of(revision))
         served, left_out = await self._served(objects)
         certificate = ""
         if active and call_back(map(orjson.loads, served)):
@@ -182,6 +193,8 @@ class Establisher:
         try:
             return owners(live, name_of(obj), revision, active)
         except AlreadyControlled as problem:
+            # Before anything is awaited: it may be released meanwhile.
+            self._refused.setdefault(name_of(revision), set()).add(name_of(obj))
             if live is None or not await self._is_abandoned(problem, revision):
                 raise
             return owners(without_owner(live, problem.owner), name_of(obj), revision, active)

@@ -133,6 +133,7 @@ class PackageRevisionReconciler:
         """Fetch a package again at the next reconcile of its revision."""
         self._known.pop(name, None)
         self._backoff.forget(name)
+        self._establisher.forget(name)
 
     def end_pause(self, name: str) -> None:
         """Fetch a package at the next reconcile of its revision, if that failed a moment ago."""
@@ -142,6 +143,10 @@ class PackageRevisionReconciler:
         """What a revision brought, as far as that is remembered."""
         known = self._known.get(name)
         return (known.established if known is not None else None) or {}
+
+    def refused(self, name: str) -> list[str]:
+        """The revisions that wait for an object of this name, which something else controls."""
+        return self._establisher.refused(name)
 
     def depending(self) -> list[str]:
         """The revisions that depend on other packages."""
