@@ -101,6 +101,23 @@ def test_a_generated_function_is_rendered(project: Run) -> None:
     assert (code, "about: Greeting hello" in out) == (0, True), err
 
 
+@pytest.mark.parametrize("link", [None, "../../.up/kcl/models"], ids=["absent", "a file with its target"])
+def test_the_models_of_the_project_are_used_where_the_link_is_missing(project: Run, link: str | None) -> None:
+    """As in a clone by a git that makes no links, or from an archive without them."""
+    write_test()
+    for folder in ("functions/greet", "tests/test-greetings"):
+        path = Path(folder, "model")
+        path.unlink()
+        if link is not None:
+            path.write_text(link)
+    code, out, err = project(*RENDER)
+    assert (code, "about: Greeting hello" in out) == (0, True), err
+    code, out, _ = project("test")
+    assert (code, "✓ says-hello" in out) == (0, True), out
+    Path("upbound.yaml").write_text(project_text("r.invalid/acme/platform"))
+    assert "failed to fetch the base image" in project("project", "build")[2], "the module is complete"
+
+
 def test_models_are_those_of_the_definition_as_it_is_now(project: Run) -> None:
     file = Path("apis/greetings/definition.yaml")
     definition = yaml.safe_load(file.read_text())

@@ -103,6 +103,22 @@ def test_models_of_which_a_package_is_missing_give_the_same_hint(directory: Path
     assert "crossply dependency update-cache" in result.message
 
 
+def test_models_are_where_the_project_file_has_them_if_the_link_is_missing(directory: Path) -> None:
+    project = "apiVersion: dev.crossplane.io/v1alpha1\nkind: Project\nmetadata: {name: p}\n"
+    spec = "spec: {repository: r.example.org/p, paths: {schemas: generated}}\n"
+    (directory / "crossplane-project.yaml").write_text(project + spec)
+    module = directory / "functions" / "f"
+    module.mkdir(parents=True)
+    (module / "kcl.mod").write_text('[package]\nname = "f"\n[dependencies]\nmodels = { path = "./model" }\n')
+    (module / "main.k").write_text(PROGRAM.replace("import words", "import models.org.words as words"))
+    runner = bind(function(kcl=str(module)))
+    [result] = runner(request(), 10).results
+    assert "there is no directory ./model" in result.message, "no models are generated yet"
+    (directory / "generated" / "kcl" / "org").mkdir(parents=True)
+    (directory / "words.k").rename(directory / "generated" / "kcl" / "org" / "words.k")
+    assert output_of(runner(request(), 10)) == "hello there"
+
+
 def test_a_control_plane_reads_it_only_where_its_operator_allows_the_project(directory: Path) -> None:
     (directory / "upbound.yaml").write_text("")
     inner = directory / "functions" / "f"

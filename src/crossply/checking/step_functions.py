@@ -158,14 +158,15 @@ def _fetches_modules(step: Step, function: Object | None, name: str | None) -> b
     if name != "kcl" and not directory:
         return False
     from crossply.functions.builtin.kcl.registry_dependencies import depends_on_registry
-    from crossply.functions.kcl_directory import readable_root
+    from crossply.functions.kcl_directory import generated_models, readable_root
 
     spec = (step.input or {}).get("spec")
     dependencies = spec.get("dependencies") if isinstance(spec, dict) else None
     declared = dependencies if isinstance(dependencies, str) else ""
     if not directory:
         return depends_on_registry(declared)
-    return depends_on_registry(declared, directory, (directory, readable_root(directory)))
+    root = readable_root(directory)
+    return depends_on_registry(declared, directory, (directory, root), generated_models(root))
 
 
 def _function(name: str, package: str) -> Object:

@@ -2,14 +2,17 @@
 
 It is what the published function-kcl is with a module in its image: a step without a source runs the module.
 Files are read again when one of them has changed, so that an edit counts at once. Modules that it depends on
-by path may be anywhere in its project.
+by path may be anywhere in its project. Where its link to the project's models is missing, as in a clone by a
+git that makes no links, the models are taken from where they are generated.
 """
 
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 
 from crossply.compose.function_messages import SEVERITY_FATAL, Request, Response
+from crossply.errors import CrossplyError
 from crossply.functions.builtin.kcl.function import run_module
 from crossply.kinds import PROJECT_FILES
 
@@ -31,7 +34,8 @@ class KclDirectory:
 
     def __call__(self, request: Request, timeout: float) -> Response:
         """Run the module as it is now, unless the step has a source of its own."""
-        return _with_advice(run_module(request, self._directory, readable_root(self._directory)))
+        root = readable_root(self._directory)
+        return _with_advice(run_module(request, self._directory, root, models=generated_models(root)))
 
     def close(self) -> None:
         """Its workers belong to the pool of the language."""
@@ -46,6 +50,30 @@ def readable_root(directory: str) -> str:
             return os.path.abspath(directory)
         root = parent
     return root
+
+
+def generated_models(root: str) -> str:
+    """Where a project in a folder has its models in KCL; empty if it has no readable project file."""
+    for name in PROJECT_FILES:
+        try:
+            times = os.stat(os.path.join(root, name))
+        except OSError:
+            continue
+        return _models_of(root, name, times.st_mtime_ns)
+    return ""
+
+
+@lru_cache(maxsize=64)
+def _models_of(root: str, name: str, changed: int) -> str:
+    from crossply.kinds.project import parse_project
+    from crossply.values.yaml import read_first
+
+    try:
+        with open(os.path.join(root, name), "rb") as file:
+            project = parse_project(read_first(file.read(), name).value)
+    except (OSError, CrossplyError):
+        return ""  # what needs the project says what is wrong
+    return os.path.join(root, project.models_folder("kcl"))
 
 
 def _with_advice(response: Response) -> Response:

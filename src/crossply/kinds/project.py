@@ -77,6 +77,11 @@ class Project(NamedTuple):
         """The directory of one kind of parts, below the project's own: apis, examples, operations …"""
         return _path(self.spec, place)
 
+    def models_folder(self, language: str) -> str:
+        """Where the package of models in a language is, below the project's own directory."""
+        inner = "" if language == "kcl" and not self.is_upbound else "models"
+        return posixpath.join(self.schemas, language, inner).rstrip("/")
+
     @property
     def architectures(self) -> tuple[str, ...]:
         """What its functions are built for."""

@@ -19,6 +19,7 @@ from crossply.functions.builtin.kcl.module_source_policy import access_of
 from crossply.functions.builtin.kcl.package_file_selection import without_documentation
 from crossply.functions.builtin.kcl.program_source import ProgramFiles, Source
 from crossply.functions.builtin.kcl.sources import MAIN, load_program
+from crossply.functions.kcl_directory import generated_models
 from crossply.manifests.file_io import make_directory, write_file
 from crossply.xpkg.failures import BuildFailed
 
@@ -33,7 +34,7 @@ _PROFILE_LISTS = {"pathSelectors": "selectors", "overrides": "overrides", "argum
 
 def write_bundle(directory: str, readable: str, target: str) -> None:
     """Write the complete module of a directory into another; modules by path are below `readable`."""
-    access = access_of(os.environ, directory, readable)
+    access = access_of(os.environ, directory, readable, models=generated_models(readable))
     try:
         program = load_program(Source(os.path.abspath(directory)), access)
     except ModuleError as problem:

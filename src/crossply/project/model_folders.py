@@ -40,7 +40,8 @@ def schemas_path(folder: ProjectFolder) -> str:
 
 def _prefix(project: Project, language: str) -> str:
     """Where the package of models is, below the folder of a language."""
-    return "" if language == "kcl" and not project.is_upbound else "models/"
+    inner = os.path.relpath(project.models_folder(language), os.path.join(project.schemas, language))
+    return "" if inner == os.curdir else f"{inner}/"
 
 
 def left_out(project: Project) -> list[str]:
@@ -119,7 +120,7 @@ def refresh_own_models(folder: ProjectFolder, language: str) -> str:
             check_no_links(schemas_path(folder), path, _FAILURE)
             make_directory(os.path.dirname(path), _FAILURE)
             write_file(path, text, _FAILURE)
-    return os.path.join(schemas_path(folder), language, _prefix(folder.project, language)).rstrip("/")
+    return os.path.normpath(os.path.join(folder.root, folder.project.models_folder(language)))
 
 
 def _own_kcl(folder: ProjectFolder) -> dict[str, str]:

@@ -21,8 +21,8 @@ def printed_by_kcl(directory: str, folder: ProjectFolder) -> Object:
 
     if not is_installed():
         raise SuiteError("KCL is not installed", place=directory, hint=install_command("kcl"))
-    refresh_own_models(folder, "kcl")
+    models = refresh_own_models(folder, "kcl")
     try:
-        return {"items": objects_of_module(directory, folder.root)}
+        return {"items": objects_of_module(directory, folder.root, models=models)}
     except (ModuleError, ProgramError, OutputError) as problem:
         raise SuiteError(f"cannot run the program: {problem}", place=directory, hint=_MODELS) from None

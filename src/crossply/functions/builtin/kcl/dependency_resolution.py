@@ -17,6 +17,8 @@ from crossply.functions.builtin.kcl.module_source_policy import ModuleAccess
 from crossply.values.semver import InvalidVersion, compare, parse
 
 _MAX_MODULES = 200
+_MODELS, _LINKS = "models", ("model", "models")
+"""The package of a project's generated models, and what the links to it are called."""
 
 Fetch = Callable[[str, str], ModuleTree]
 """The module of an OCI address and a version, which may be empty; raises ModuleError."""
@@ -87,9 +89,15 @@ def _local(dependency: Dependency, parent: ModuleTree | None, access: ModuleAcce
     else:
         start = parent.directory if parent is not None else os.getcwd()
         tree = ModuleTree(os.path.join(start, dependency.path), access)
+        if access.models and _is_link_to_models(dependency) and tree.names("") is None:
+            tree = ModuleTree(access.models, access)
     if tree.names("") is None:
         raise ModuleError(f"dependency {dependency.name}: there is no directory {dependency.path}")
     return tree
+
+
+def _is_link_to_models(dependency: Dependency) -> bool:
+    return dependency.name == _MODELS and os.path.normpath(dependency.path) in _LINKS
 
 
 def _vendored(dependency: Dependency, main: ModuleTree | None) -> ModuleTree | None:

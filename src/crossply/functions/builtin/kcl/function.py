@@ -45,9 +45,10 @@ def run(request: Request) -> Response:
     return _run(request, source, access_of(os.environ, *((source,) if source.startswith(("/", ".")) else ())))
 
 
-def run_module(request: Request, directory: str, *readable: str) -> Response:
-    """Run the module of a directory; its dependencies may be in the further directories."""
-    return _run(request, os.path.abspath(directory), access_of(os.environ, directory, *readable))
+def run_module(request: Request, directory: str, *readable: str, models: str = "") -> Response:
+    """Run the module of a directory; its dependencies may be in the further directories, or in `models`."""
+    access = access_of(os.environ, directory, *readable, models=models)
+    return _run(request, os.path.abspath(directory), access)
 
 
 def _run(request: Request, default_source: str, access: ModuleAccess) -> Response:

@@ -12,10 +12,11 @@ from crossply.functions.builtin.sandbox.pool import ask
 from crossply.values import Object
 
 
-def objects_of_module(directory: str, *readable: str) -> list[Object]:
-    """The objects that a module prints; its dependencies may be in the further directories.
+def objects_of_module(directory: str, *readable: str, models: str = "") -> list[Object]:
+    """The objects that a module prints; its dependencies may be in the further directories, or in `models`.
 
     Raises ModuleError, ProgramError and OutputError.
     """
-    program = module_program(os.path.abspath(directory), access_of(os.environ, directory, *readable))
+    access = access_of(os.environ, directory, *readable, models=models)
+    program = module_program(os.path.abspath(directory), access)
     return read_objects(ask(LANGUAGE, program, b"{}", MAX_PROGRAM))

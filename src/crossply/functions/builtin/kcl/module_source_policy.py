@@ -49,6 +49,8 @@ class ModuleAccess(NamedTuple):
     login: RegistryLogin = NOBODY
     allows_plain_http: bool = False
     """Whether registries are accessed without TLS; those on this machine are where they have none."""
+    models: str = ""
+    """The generated models of a project, for modules whose link to them is missing."""
 
     def may_read(self, path: str) -> bool:
         """Whether a path is below an allowed directory after all links are resolved."""
@@ -62,8 +64,11 @@ class ModuleAccess(NamedTuple):
         )
 
 
-def access_of(environ: Mapping[str, str], *directories: str) -> ModuleAccess:
-    """The access that an environment grants, and that to further directories."""
+def access_of(environ: Mapping[str, str], *directories: str, models: str = "") -> ModuleAccess:
+    """The access that an environment grants, and that to further directories.
+
+    `models` is the directory of a project's models, for modules whose link to them is missing.
+    """
     listed = environ.get(DIRECTORIES, "").split(os.pathsep)
     registries = (name.strip() for name in environ.get(REGISTRIES, "").split(","))
     return ModuleAccess(
@@ -71,4 +76,5 @@ def access_of(environ: Mapping[str, str], *directories: str) -> ModuleAccess:
         frozenset(name for name in registries if name),
         environ.get(CACHE) or cache_directory(environ, "kcl"),
         RegistryLogin(*(environ.get(name, "") for name in _LOGIN)),
+        models=models,
     )

@@ -15,12 +15,14 @@ class _Fetched(Exception):
     """A module would be fetched. It never leaves this module."""
 
 
-def depends_on_registry(dependencies: str, directory: str = "", readable: Iterable[str] = ()) -> bool:
+def depends_on_registry(
+    dependencies: str, directory: str = "", readable: Iterable[str] = (), models: str = ""
+) -> bool:
     """Whether `dependencies` of an input, or the module in a directory, name a module of a registry.
 
     Those that they depend on count, too. What cannot be read is no reason: running the program says why.
     """
-    access = access_of({}, *readable)
+    access = access_of({}, *readable, models=models)
     try:
         main = ModuleTree(directory, access) if directory else None
         resolve_dependencies(main, read_dependencies(dependencies), access, _fetch)
