@@ -153,6 +153,14 @@ def test_a_program_in_kcl_prints_tests(project: Run) -> None:
     assert (code, "ConfigMap: data.about" in out) == (1, True), out
 
 
+def test_a_program_may_print_an_empty_list_as_context(project: Run) -> None:
+    write_test()
+    program = Path("tests/test-greetings/main.k")
+    program.write_text(TEST.replace("xr = _greeting\n", "xr = _greeting\n            context = []\n"))
+    code, out, _ = project("test")
+    assert (code, "✓ says-hello" in out) == (0, True), out
+
+
 @pytest.mark.parametrize(
     ("program", "sentence"),
     [

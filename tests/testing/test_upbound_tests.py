@@ -135,6 +135,15 @@ def test_paths_may_lead_from_the_folder_of_the_test(project: Folder, monkeypatch
     assert project.run("test-app").code == 0
 
 
+@pytest.mark.parametrize(
+    "context", [[], {}, None], ids=["a list, as earlier versions of up", "a map", "null"]
+)
+def test_a_context_without_anything_in_it_is_none(project: Folder, context: Any) -> None:
+    write(project, composition_test(xr=XR, context=context, observedResources=[], extraResources=[]))
+    result = project.run()
+    assert (result.code, "1 passed" in result.out) == (0, True), result.out
+
+
 def test_an_e2e_test_is_none_of_compositions(project: Folder) -> None:
     test = {**composition_test(), "kind": "E2ETest", "spec": {"manifests": [XR]}}
     write(project, test)
@@ -155,6 +164,7 @@ def test_an_unknown_field_is_noted(project: Folder) -> None:
         ({"xr": XR, "xrPath": "x"}, "only one of 'xr' or 'xrPath' may be specified"),
         ({"xr": XR, "compositionPath": ""}, "one of 'composition' and 'compositionPath' is needed"),
         ({"xr": XR, "timeoutSeconds": 0}, "must be a number of seconds"),
+        ({"xr": XR, "context": [{"a": 1}]}, "spec.context: must be an object, not a list"),
         ({"xr": XR, "assertResources": [{"kind": "X"}]}, "assertResources[0]: needs an apiVersion"),
         ({"xrPath": "no.yaml"}, "no.yaml: no such file or directory"),
         (

@@ -8,6 +8,8 @@ from __future__ import annotations
 from crossply.values import Object
 
 _ANYTHING: Object = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+_CONTEXT: Object = {"x-kubernetes-preserve-unknown-fields": True}
+"""A map by key. Tests for earlier versions of `up` have an empty list there."""
 _OBJECTS: Object = {"type": "array", "items": _ANYTHING}
 _TEXT: Object = {"type": "string"}
 _SECONDS: Object = {"type": "integer", "minimum": 1}
@@ -23,7 +25,7 @@ _COMPOSITION_TEST = _object(
         "assertResources": _OBJECTS,
         "composition": _ANYTHING,
         "compositionPath": _TEXT,
-        "context": {"type": "object", "additionalProperties": _ANYTHING},
+        "context": _CONTEXT,
         "extraResources": _OBJECTS,
         "functionCredentialsPath": _TEXT,
         "observedResources": _OBJECTS,
@@ -65,7 +67,7 @@ _E2E_TEST = _object(
 _OPERATION_TEST = _object(
     {
         "assertResources": _OBJECTS,
-        "context": {"type": "object", "additionalProperties": _ANYTHING},
+        "context": _CONTEXT,
         "functionCredentialsPath": _TEXT,
         "operation": _ANYTHING,
         "operationPath": _TEXT,

@@ -27,6 +27,7 @@ from crossply.testing.strict_fields import Reader
 from crossply.testing.upbound_tests import (
     Place,
     assertions_in,
+    context_of,
     lenient,
     needed,
     one_of,
@@ -90,7 +91,7 @@ def _rendered(spec: Reader, folder: ProjectFolder, document: Document) -> list[O
     with running(functions, None) as runners:
         call = caller(runners, timeout_of(spec))
         rendering = OperationRendering(InMemoryCluster(required, secrets), call)
-        rendered = rendering.run(operation, spec.fields.optional_dict("context") or {})
+        rendered = rendering.run(operation, context_of(spec))
     objects = [*([] if rendered.operation is None else [rendered.operation]), *rendered.applied]
     return in_order(objects, rendered.events, rendered.context)
 

@@ -165,8 +165,13 @@ def _surroundings(spec: Reader, place: Place) -> CaseInputs:
         observed=tuple(fields.items("observedResources")),
         required=tuple(fields.items("extraResources")),
         credentials=(place.located(credentials),) if credentials else (),
-        context=fields.optional_dict("context") or {},
+        context=context_of(spec),
     )
+
+
+def context_of(spec: Reader) -> Object:
+    """The context by key. An empty list stands for none: in earlier versions of `up` it was a list."""
+    return {} if spec.fields.raw("context") == [] else spec.fields.optional_dict("context") or {}
 
 
 def one_of(spec: Reader, key: str, place: Place) -> Source | None:
