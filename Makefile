@@ -87,7 +87,7 @@ lint-release: $(STAMP) ## Check workflows, chart and manifests: actionlint, zizm
 release-check: $(STAMP) ## Check everything that must hold before a version is tagged (TAG=v0.2.0)
 	@$(BIN)/python tools/release.py --check $(TAG)
 
-release: $(STAMP) ## Check everything, then tag the version; nothing is pushed
+release: $(STAMP) ## Check everything, run all tests, then tag the version; nothing is pushed
 	@$(BIN)/python tools/release.py
 
 lock-base: $(STAMP) ## Pin the packages of Debian that the image is based on

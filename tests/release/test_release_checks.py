@@ -11,6 +11,7 @@ from distribution import release_checks
 from distribution.release_checks import Release, checks, source_version
 
 from crossply.version import __version__
+from release import tag_after_tests
 from tests.support.paths import ROOT
 from tests.support.programs import needs, path_of
 
@@ -85,6 +86,23 @@ def test_a_file_with_another_version_is_named(release: Release) -> None:
     (Path(release.root) / "SECURITY.md").write_text("nothing\n")
     problems = release_checks.check_versions(release)
     assert problems == ["deploy/chart/Chart.yaml names version 1.2.2", "SECURITY.md names no version"]
+
+
+@needs("git", "make")
+@pytest.mark.parametrize(("command", "status", "tags"), [("false", 1, ""), ("true", 0, "v1.2.3")])
+def test_a_version_is_tagged_only_after_every_test_passed(
+    release: Release, monkeypatch: pytest.MonkeyPatch, command: str, status: int, tags: str
+) -> None:
+    (Path(release.root) / "Makefile").write_text(f"test:\n\t{command}\n")
+    git(Path(release.root), "add", ".")
+    git(Path(release.root), "commit", "-qm", "Test")
+    for name in ("GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"):
+        monkeypatch.setenv(name, "a@example.org")
+    assert tag_after_tests(release) == status
+    listed = subprocess.run(
+        [path_of("git"), "-C", release.root, "tag"], capture_output=True, text=True, check=True
+    )
+    assert listed.stdout.strip() == tags
 
 
 def test_all_files_of_this_checkout_name_its_version() -> None:

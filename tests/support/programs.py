@@ -40,6 +40,7 @@ ELSEWHERE = {
     "gcc": "gcc",
     "go": "Go 1.24 or newer, from https://go.dev/dl",
     "kubectl": "kubectl, from https://kubernetes.io/docs/tasks/tools",
+    "make": "make",
     "podman": "podman",
 }
 """Programs that more is needed for than a package, or that few tests use."""

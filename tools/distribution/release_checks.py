@@ -39,7 +39,7 @@ def source_version(root: str = ROOT) -> str:
 
 
 def checks() -> dict[str, Callable[[Release], list[str]]]:
-    """All checks by name, the quick ones first."""
+    """All checks by name, the quick ones first. The tests come after them: they take longest."""
     return {
         "the working tree is clean": check_tree,
         "the tag is that of the version": check_tag,
@@ -118,6 +118,12 @@ def check_wheels(release: Release) -> list[str]:
     """The wheels and the source archive are reproducible."""
     with tempfile.TemporaryDirectory(prefix="crossply-release-") as scratch:
         return _tool(release, "build_wheels.py", scratch)
+
+
+def check_tests(release: Release) -> list[str]:
+    """`make test` passes. It takes long, and prints its own output."""
+    done = subprocess.run(["make", "test"], cwd=release.root, check=False)
+    return ["make test failed: its output is above"] if done.returncode else []
 
 
 def _tool(release: Release, name: str, *words: str) -> list[str]:
