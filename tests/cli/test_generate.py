@@ -92,6 +92,18 @@ def test_the_project_gains_the_dependencies_that_its_composition_calls(bench: Be
     assert (bench.folder / "crossplane-project.yaml").read_text() == text, "and is noted once"
 
 
+def test_a_project_of_up_lists_the_dependency_where_up_does(bench: Bench) -> None:
+    (bench.folder / "crossplane-project.yaml").unlink()
+    bench.write("upbound.yaml", PROJECT.replace("dev.crossplane.io", "meta.dev.upbound.io"))
+    bench.run("xrd generate xr.yaml")
+    assert bench.run(f"composition generate {PLACE}").code == 0
+    spec = bench.read("upbound.yaml")["spec"]
+    assert "dependencies" not in spec, "up does not read it"
+    assert [entry["package"].rpartition("/")[2] for entry in spec["dependsOn"]] == ["function-auto-ready"]
+    rendered = bench.run("render xr.yaml apis/caches/composition.yaml")
+    assert rendered.code == 0, rendered.err
+
+
 def test_a_composition_is_not_overwritten(bench: Bench) -> None:
     bench.run("xrd generate xr.yaml")
     bench.run(f"composition generate {PLACE}")

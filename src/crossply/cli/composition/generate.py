@@ -7,11 +7,12 @@ from crossply.cli.framework.failure_reports import step_output
 from crossply.cli.project.flags import PROJECT_FILE_FLAG
 from crossply.convert.new_composition import AUTO_READY_PACKAGE, composition_for, plural_in
 from crossply.errors import CrossplyError
+from crossply.kinds.project import XPKG
 from crossply.manifests.file_io import ConvertError
+from crossply.project.dependency_entries import text_with
 from crossply.project.folder import ProjectFolder, open_project, parsed
 from crossply.values import Object
-from crossply.values.yaml import dump, read_first
-from crossply.values.yaml.comments import dump_with, read_comments
+from crossply.values.yaml import dump
 
 
 def run(invocation: Invocation) -> int:
@@ -27,16 +28,13 @@ def run(invocation: Invocation) -> int:
 
 def _depend_on_auto_ready(folder: ProjectFolder) -> None:
     """Note the dependency in the project file. The package is not fetched: the function is built in."""
-    project = read_first(folder.text).value
     package = {
         "apiVersion": "pkg.crossplane.io/v1",
         "kind": "Function",
         "package": AUTO_READY_PACKAGE,
         "version": ">=v0.0.0",
     }
-    dependencies = [*(project["spec"].get("dependencies") or []), {"type": "xpkg", "xpkg": package}]
-    changed = {**project, "spec": {**project["spec"], "dependencies": dependencies}}
-    folder.rewrite(dump_with(changed, read_comments(folder.text)))
+    folder.rewrite(text_with(folder, {"type": XPKG, XPKG: package}))
 
 
 def _write_composition(folder: ProjectFolder, invocation: Invocation) -> None:
