@@ -20,10 +20,11 @@ def _page(root: str, notice: str) -> str:
         "# Built-in functions",
         notice,
         "These functions run inside Crossply and replace the published packages, whatever their version. "
-        "The organisation and the name decide, the last two parts of a repository; so a mirror that keeps "
-        "them counts. `crossply functions` prints the same list.",
-        "A package of another organisation that only shares the name of a built-in function is run as what "
-        "it is. To use the built-in function in its place, annotate the Function with "
+        "A package is replaced if the last two parts of its repository, the organisation and the name, are "
+        "in the table. So packages from a mirror that keeps these parts are replaced, too. "
+        "`crossply functions` prints the same list.",
+        "A package of another organisation with the same name is not replaced: Crossply runs its image. "
+        "To use the built-in function in its place, annotate the Function with "
         "`crossply.dev/runtime: builtin`, or render with `--function-runtime=builtin` "
         "([what wins](../../how-to/run-functions-locally.md#what-wins)).",
         "\n".join(

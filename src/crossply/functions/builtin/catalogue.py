@@ -21,7 +21,7 @@ IN_WORKERS = "in workers"
 
 RECORDED = "its responses are recorded and replayed"
 COMPARED = "its responses to the same requests were compared; they are not kept for replay"
-DOCUMENTED = "its documentation and its examples decide; it could not be run"
+DOCUMENTED = "its sources, its documentation and its examples were read; it could not be run"
 EMBEDDED = "responses of the library that it embeds are recorded and replayed; its own were compared"
 SOURCES = "its sources and its documentation were read"
 
