@@ -14,6 +14,7 @@ from crossply.cli.main import main
 from crossply.cli.runs.replay_functions import calling as calling_functions
 from crossply.cli.runs.replay_functions import functions_of_cluster, with_built_in
 from crossply.control.kinds import OPERATION
+from crossply.functions.builtin.catalogue import CATALOGUE
 from crossply.functions.host_access_policy import HostAccess
 from crossply.kinds.composition import Composition, parse_composition
 from crossply.kube.config import ClusterConfig
@@ -26,16 +27,15 @@ from crossply.runs.model import APPLIED, PUBLISHED, Run
 from crossply.runs.recorded_pipeline import called_functions, composition_of
 from crossply.runs.replay import Replayed, recorded_effects, replay
 from crossply.values import Object
-from tests.support.e2e.pipelines import SIZE, calling, entry, patch, resources
+from tests.support.e2e.builtin_pipelines import package_of, pipelines, step
+from tests.support.e2e.pipelines import SIZE, calling, entry, resources
 from tests.support.e2e.scenario import COMPOSITION, CONFIG_MAP, Scenario, scenario_on
 from tests.support.e2e.things import SYNCED, Things
-from tests.support.function_servers import CROSSPLY, started
-from tests.support.ports import free_port
+from tests.support.e2e.usages import USAGE
+from tests.support.function_servers import serving_file
 
 pytestmark = pytest.mark.xdist_group("e2e")
 
-ENVIRONMENT = "apiextensions.crossplane.io/environment"
-EXTRA = "apiextensions.crossplane.io/extra-resources"
 SDK = """
 from crossply.sdk import function
 
@@ -47,92 +47,6 @@ def compose(req, rsp):
     rsp.desired["external"].ready = True
     rsp.xr.status["size"] = size
 """
-PYTHON = """
-from crossplane.function import resource
-
-def compose(req, rsp):
-    spec = resource.struct_to_dict(req.observed.composite.resource)["spec"]
-    body = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"size": spec["size"] * 2}}
-    resource.update(rsp.desired.resources["python"], body)
-    rsp.desired.resources["python"].ready = True
-"""
-STARLARK = """
-size = oxr["spec"]["size"]
-Resource("starlark", {"apiVersion": "v1", "kind": "ConfigMap", "data": {"size": size}}, ready = True)
-set_xr_status("size", get_observed("starlark", "data.size", "none"))
-"""
-TEMPLATE = """
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  annotations:
-    gotemplating.fn.crossplane.io/composition-resource-name: templated
-    gotemplating.fn.crossplane.io/ready: "True"
-data:
-  size: {{ .observed.composite.resource.spec.size | quote }}
-  text: {{ %s | toJson | quote }}
-"""
-HOOK = {
-    "matchers": [{"resources": [{"name": "."}], "includeCompositeAsResource": True}],
-    "setConditions": [{"condition": {"type": "Seen", "status": "True", "reason": "Looked"}}],
-}
-DUMMY = {
-    "desired": {
-        "resources": {"dummy": {"resource": {"apiVersion": "v1", "kind": "ConfigMap"}, "ready": "READY_TRUE"}}
-    },
-    "results": [{"severity": "SEVERITY_NORMAL", "message": "I did the thing!"}],
-}
-ONE = resources(entry("one", SIZE, patch("data.size", "status.size", "ToCompositeFieldPath")))
-
-
-def step(name: str, /, **fields: Any) -> Object:
-    """A step that calls a built-in function with this input."""
-    about = {"apiVersion": "example.org/v1", "kind": "Input"}
-    return {"step": name, "functionRef": {"name": f"function-{name}"}, "input": {**about, **fields}}
-
-
-def templating(data: str) -> Object:
-    """A step that composes a ConfigMap with some of the data of a template in it."""
-    return step("go-templating", source="Inline", inline={"template": TEMPLATE % data})
-
-
-def reading(namespace: str) -> dict[str, Object]:
-    """The input of a step that fetches a ConfigMap of a namespace."""
-    reference = {"kind": "ConfigMap", "apiVersion": "v1", "into": "texts", "type": "Reference"}
-    return {"extraResources": [{**reference, "ref": {"name": "texts"}, "namespace": namespace}]}
-
-
-def pipelines(namespace: str) -> dict[str, list[Object]]:
-    """For every built-in function a pipeline that it is in."""
-    environment = {"type": "Reference", "ref": {"name": namespace}}
-    return {
-        "patch-and-transform": [ONE],
-        "go-templating": [templating(".observed.composite.resource.spec")],
-        "starlark": [step("starlark", spec={"source": STARLARK})],
-        "python": [step("python", script=PYTHON)],
-        "auto-ready": [resources(entry("one", SIZE)), step("auto-ready")],
-        "environment-configs": [
-            step("environment-configs", spec={"environmentConfigs": [environment]}),
-            templating(f'index .context "{ENVIRONMENT}"'),
-        ],
-        "extra-resources": [
-            step("extra-resources", spec=reading(namespace)),
-            templating(f'(index (index .context "{EXTRA}") "texts" 0).data'),
-        ],
-        "sequencer": [
-            resources(entry("first", SIZE), entry("second", SIZE)),
-            step("sequencer", rules=[{"sequence": ["first", "second"]}]),
-        ],
-        "cel-filter": [
-            resources(entry("one", SIZE), entry("two", SIZE)),
-            step("cel-filter", filters=[{"name": "two", "expression": "false"}]),
-        ],
-        "status-transformer": [ONE, step("status-transformer", statusConditionHooks=[HOOK])],
-        "tag-manager": [ONE, step("tag-manager", addLabels=[{"labels": {"team": "blue"}}])],
-        "dummy": [step("dummy", response=DUMMY)],
-    }
-
-
 CASES = (*pipelines("-"), "external", "legacy", "native")
 PASSWORD = "hunter2-correct-horse"
 
@@ -163,9 +77,7 @@ def recorded(
     """Runs of all cases, side by side on one control plane."""
     file = tmp_path_factory.mktemp("function") / "main.py"
     file.write_text(textwrap.dedent(SDK))
-    address = f"127.0.0.1:{free_port()}"
-    command = [CROSSPLY, "function", "run", "--insecure", "--address", address, str(file)]
-    with started(command, address):
+    with serving_file(file) as address:
         yield asyncio.run(record(control_plane, address))
 
 
@@ -175,9 +87,7 @@ async def record(config: ClusterConfig, address: str) -> RecordedRuns:
         things = await Things.defined(s)
         steps = pipelines(s.id)
         for name in steps:
-            await s.function(
-                f"function-{name}", f"xpkg.crossplane.io/crossplane-contrib/function-{name}:v0.9.0"
-            )
+            await s.function(f"function-{name}", package_of(name))
         steps["external"] = [await calling(s, address, "external")]
         await prepare_inputs(s)
         legacy = await Things.defined(s, "LegacyCluster", "Old")
@@ -188,7 +98,13 @@ async def record(config: ClusterConfig, address: str) -> RecordedRuns:
             record_case(s, legacy, "native", recorded, mode="Resources", resources=[one]),
             record_operation(s, recorded),
         )
+        await s.eventually(lambda: no_usages(s))
     return recorded
+
+
+async def no_usages(s: Scenario) -> bool:
+    """Whether everything may be deleted."""
+    return not (await s.client.list(USAGE, s.id)).items
 
 
 async def record_operation(s: Scenario, recorded: RecordedRuns) -> None:
@@ -247,6 +163,12 @@ async def record_case(
     called = called_functions(run.world)
     in_cluster = await functions_of_cluster(s.client, run, called, HostAccess())
     recorded.functions[case] = with_built_in(in_cluster, called)
+
+
+def test_a_pipeline_of_every_built_in_function_is_replayed() -> None:
+    """Tests of function-shell replay its runs; kcl is an optional dependency."""
+    others = {function.name for function in CATALOGUE} - set(CASES)
+    assert others - {"kcl"} == {"shell"}
 
 
 @pytest.mark.parametrize("case", CASES)

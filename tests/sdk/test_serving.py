@@ -21,7 +21,7 @@ from crossply.functions.failures import FunctionError
 from crossply.functions.proto.v1 import run_function_pb2
 from crossply.functions.remote import METHOD, Remote
 from crossply.sdk.shim.grpc_services import service
-from tests.support.function_servers import CROSSPLY, started
+from tests.support.function_servers import CROSSPLY, serving_file, started
 from tests.support.ports import free_port
 
 GREETER = pathlib.Path(__file__).parents[1] / "functions" / "sdk" / "greeter.py"
@@ -246,6 +246,17 @@ def test_a_program_of_the_published_sdk_runs_on_the_shim(certificates):
         remote.close()
         process.terminate()
         assert process.wait(60) == 0
+
+
+def test_a_port_that_the_system_chooses_is_logged(tmp_path):
+    file = tmp_path / "main.py"
+    file.write_text(
+        "from crossply.sdk import function\n\n@function\ndef compose(req, rsp):\n    rsp.normal('hi')\n"
+    )
+    with serving_file(file) as address:
+        remote = Remote("main", address)
+        assert [result.message for result in remote(new_request(), 20).results] == ["hi"]
+        remote.close()
 
 
 def test_the_published_sdk_can_be_required(tmp_path):

@@ -16,6 +16,7 @@ from typing import Any
 import grpc
 
 from crossply.compose.function_messages import Request, Resource, State
+from tests.support.patience import PATIENCE
 from tests.support.programs import path_of
 
 V1 = "/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction"
@@ -65,8 +66,23 @@ def started(command: Sequence[str], address: str, environment: dict[str, str] | 
         process.stderr.close()
 
 
+@contextlib.contextmanager
+def serving_file(file: Path) -> Iterator[str]:
+    """`crossply function run` for a file, at a port that the system chooses; its address once it listens."""
+    command = [CROSSPLY, "function", "run", "--insecure", "--address", "127.0.0.1:0", str(file)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            line = process.stderr.readline()
+            assert "serving " in line, line
+            yield line.split()[-1]
+        finally:
+            process.terminate()
+
+
 def wait_until_listening(process: subprocess.Popen[Any], address: str) -> None:
-    for _ in range(600):
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
         if accepts(address):
             return
         if process.poll() is not None:

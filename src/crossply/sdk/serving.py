@@ -49,10 +49,17 @@ def serve(name: str, handler: Handler, options: Options, log_line: Callable[[str
     def start() -> Server:
         _serve_metrics(meter, options, log_line)
         server = Server(name, handler, settings._replace(meter=meter))
-        log_line(f"serving {name} at {options.address}")
+        log_line(f"serving {name} at {_bound_address(options, server.port)}")
         return server
 
     serve_until_signal(start)
+
+
+def _bound_address(options: Options, port: int) -> str:
+    """The address, with the port that the system chose where it ends with port 0."""
+    if options.network == "unix" or not options.address.endswith(":0"):
+        return options.address
+    return f"{options.address[:-1]}{port}"
 
 
 def _settings(options: Options, log_line: Callable[[str], None]) -> ServerSettings:

@@ -14,10 +14,16 @@ from crossply.containers.launcher_client import close_launcher
 from crossply.functions.builtin.shell import container_command
 from crossply.functions.builtin.shell.access import IMAGE_VARIABLE, NETWORK_VARIABLE
 from crossply.functions.builtin.shell.function import run
+from crossply.functions.function_set import Runners
 from crossply.functions.reply_limits import Limits, reset_limits, set_limits
+from crossply.rendering.available_functions import available_functions
+from crossply.rendering.running_functions import caller
+from crossply.runs.replay import recorded_effects, replay
+from crossply.values.yaml.stream import load
 from tests.support import registry as peers
 from tests.support.function_servers import CROSSPLY
 from tests.support.programs import needs
+from tests.support.runs.in_memory_runs import InMemoryPlane
 from tests.support.script_images import needs_containers, shell_image
 
 pytestmark = needs_containers
@@ -238,3 +244,12 @@ def test_render_runs_commands_where_it_is_allowed(image: str, tmp_path: Any) -> 
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "stdout: hello you" in done.stdout
+
+
+def test_a_recorded_run_of_a_command_is_replayed() -> None:
+    functions = available_functions([], ["function-shell"], None, lambda source, _: source)
+    with Runners(functions) as runners:
+        call = caller(runners, 60)
+        world = InMemoryPlane(load(COMPOSITE), load(COMPOSITION), call).run().world
+        assert "hello you" in str(recorded_effects(world))
+        assert replay(world, call).effects == recorded_effects(world)
