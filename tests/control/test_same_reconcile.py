@@ -2,19 +2,23 @@
 
 Scenarios are generated: a composite resource, its existing resources, and functions that desire, require
 and report.
-Each is reconciled by `render`, by `test` and by the controller. `plan` is the controller on another client.
+Each is reconciled by `render`, by `test`, by the controller, and by `plan` on a dry run.
 """
 
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
+from google.protobuf.json_format import MessageToDict
 from hypothesis import HealthCheck, given, settings
 
 from crossply.compose.in_memory_cluster import InMemoryCluster
 from crossply.compose.in_memory_reconcile import Rendered, Rendering
 from crossply.errors import CrossplyError
+from crossply.functions.proto.v1.run_function_pb2 import RunFunctionRequest
 from crossply.testing.reconcile_rounds import CaseReconciler, CompositionUnderTest, InitialState
+from tests.support.control.planned_reconcile import run_plan
 from tests.support.control.reconcile_scenarios import (
     Calls,
     Done,
@@ -42,6 +46,12 @@ def test_every_driver_reconciles_alike(scenario: Scenario) -> None:
     if len(controlled.requests) == first:
         assert controlled._replace(references=None) == rendered._replace(references=None)
         assert controlled.references in (None, rendered.references)
+    planned = by_plan(scenario)
+    assert planned.requests[:first] == rendered.requests
+    assert without_versions(planned.requests) == without_versions(controlled.requests)
+    differing = {"requests": [], "references": None}
+    assert planned._replace(**differing) == controlled._replace(**differing)
+    assert controlled.references in (None, planned.references)
 
 
 def by_render(scenario: Scenario) -> Done:
@@ -77,3 +87,22 @@ def done(scenario: Scenario, calls: Calls, rendered: Rendered, problem: str) -> 
 
 def by_controller(scenario: Scenario) -> Done:
     return asyncio.run(run_controller(scenario))
+
+
+def by_plan(scenario: Scenario) -> Done:
+    return asyncio.run(run_plan(scenario))
+
+
+def without_versions(requests: list[bytes]) -> list[Any]:
+    """Requests as data, without what servers count by themselves: the version of what was just written."""
+
+    def cleared(value: Any) -> Any:
+        if isinstance(value, list):
+            return [cleared(item) for item in value]
+        if isinstance(value, dict):
+            return {
+                key: cleared(item) for key, item in value.items() if key not in ("resourceVersion", "tag")
+            }
+        return value
+
+    return [cleared(MessageToDict(RunFunctionRequest.FromString(request))) for request in requests]

@@ -114,6 +114,10 @@ class Recorded:
     def record(self, about: Object, event: Event) -> None:
         self.events.append(event)
 
+    def messages(self) -> set[str]:
+        """Each sentence of them; an event may have several."""
+        return {part for event in self.events for part in event.message.split("; ")}
+
 
 class Functions:
     """Functions that are called in this process."""

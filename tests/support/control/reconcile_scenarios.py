@@ -123,30 +123,13 @@ class Done(NamedTuple):
 
 async def run_controller(scenario: Scenario, runs: RunRecorder | None = None) -> Done:
     calls, recorded = Calls(scenario), Recorded()
-    definition = parse_definition(xrd(scenario))
-    kind = Kind("example.org", "v1", "XBucket", "xbuckets", not scenario.is_legacy)
-    revision = {**composition(scenario), "kind": "CompositionRevision", **REVISED}
-    revision["spec"] = {**revision["spec"], "revision": 1}
-    api = InMemoryApi(
-        [composite(scenario), *existing(scenario), *required(scenario), composition(scenario), revision]
-    )
+    kind = composite_kind(scenario)
+    api = InMemoryApi(objects_of(scenario))
     informers = InMemoryInformers(api)
-    plane: Any = Plane(
-        api,  # type: ignore[arg-type]
-        api,  # type: ignore[arg-type]
-        api,  # type: ignore[arg-type]
-        Kinds(CONFIG_MAP, kind),  # type: ignore[arg-type]
-        informers,  # type: ignore[arg-type]
-        recorded,  # type: ignore[arg-type]
-        Dependencies(informers),  # type: ignore[arg-type]
-        None,  # type: ignore[arg-type]
-        functions=Functions(calls),  # type: ignore[arg-type]
-        now=lambda: NOW,
-        runs=runs,
-    )
+    plane: Any = plane_of(kind, api, informers, recorded, calls, runs)
     reconciler = CompositeReconciler(
         plane,
-        definition,
+        parse_definition(xrd(scenario)),
         kind,
         scenario.machinery,
         Compositions(informers.acquire(COMPOSITION), informers.acquire(REVISION)),
@@ -163,8 +146,48 @@ async def run_controller(scenario: Scenario, runs: RunRecorder | None = None) ->
     xr = next(obj for obj in api.objects.values() if obj["kind"] == "XBucket")
     saved = api.saved[-1] if api.saved else {}
     references = (saved if scenario.is_legacy else saved.get("crossplane") or {}).get("resourceRefs")
-    messages = {part for event in recorded.events for part in event.message.split("; ")}
-    return Done(calls.sent, api.applied, api.deleted, references, xr["status"], messages, problem)
+    return Done(calls.sent, api.applied, api.deleted, references, xr["status"], recorded.messages(), problem)
+
+
+def plane_of(
+    kind: Kind,
+    client: Any,
+    informers: InMemoryInformers,
+    recorded: Recorded,
+    calls: Calls,
+    runs: RunRecorder | None = None,
+) -> Plane:
+    """What the controllers of a kind of composite resource share, with one client for everything."""
+    return Plane(
+        client,
+        client,
+        client,
+        Kinds(CONFIG_MAP, kind),  # type: ignore[arg-type]
+        informers,  # type: ignore[arg-type]
+        recorded,  # type: ignore[arg-type]
+        Dependencies(informers),  # type: ignore[arg-type]
+        None,  # type: ignore[arg-type]
+        functions=Functions(calls),  # type: ignore[arg-type]
+        now=lambda: NOW,
+        runs=runs,
+    )
+
+
+def composite_kind(scenario: Scenario) -> Kind:
+    return Kind("example.org", "v1", "XBucket", "xbuckets", not scenario.is_legacy)
+
+
+def objects_of(scenario: Scenario) -> list[Object]:
+    """All that an API server has before the reconcile."""
+    revision = {**composition(scenario), "kind": "CompositionRevision", **REVISED}
+    revision["spec"] = {**revision["spec"], "revision": 1}
+    return [
+        composite(scenario),
+        *existing(scenario),
+        *required(scenario),
+        composition(scenario),
+        revision,
+    ]
 
 
 REVISED: Object = {
