@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import statistics
 import sys
 import time
@@ -38,6 +37,7 @@ from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from crossply.kube.failures import NotServed
 from crossply.kube.watch import watch_objects
+from crossply.record.metrics_page import parse, sum_by
 from processes import Used, used
 
 SIZES = tuple(int(size) for size in os.environ.get("BENCH_XRS", "200,1000").split(","))
@@ -45,9 +45,6 @@ REST = int(os.environ.get("BENCH_REST", "180"))
 WORKERS = 64
 CHANGES = 40
 EDITS = 100
-_LINE = re.compile(r"^apiserver_request_total\{(.*)\} ([\d.e+]+)$", re.MULTILINE)
-_SENT = re.compile(r"^rest_client_requests_total\{(.*)\} ([\d.e+]+)$", re.MULTILINE)
-_LABEL = re.compile(r'(\w+)="([^"]*)"')
 _NOT_COUNTED = ("WATCH", "CONNECT")
 
 Requests = Counter[tuple[str, str]]
@@ -209,11 +206,11 @@ async def requests(client: Client) -> Requests:
     """How many requests the API server has answered, by verb and resource."""
     reply = await client.request("GET", "/metrics", accept="text/plain")
     counts: Requests = Counter()
-    for labels, count in _LINE.findall(reply.data.decode()):
-        values = dict(_LABEL.findall(labels))
-        if values["verb"] not in _NOT_COUNTED:
+    for (metric, labels), count in parse(reply.data.decode()).items():
+        values = dict(labels)
+        if metric == "apiserver_request_total" and values["verb"] not in _NOT_COUNTED:
             place = "/".join(filter(None, (values["resource"], values.get("subresource"))))
-            counts[(values["verb"], place)] += int(float(count))
+            counts[(values["verb"], place)] += int(count)
     return counts
 
 
@@ -221,10 +218,8 @@ def sent_by(running: Running) -> Counter[str]:
     """How many requests our controllers have sent, watches included, by method."""
     with urllib.request.urlopen(running.metrics) as reply:
         page = reply.read().decode()
-    counts: Counter[str] = Counter()
-    for labels, count in _SENT.findall(page):
-        counts[dict(_LABEL.findall(labels))["method"]] += int(float(count))
-    return counts
+    sent = sum_by(parse(page), "rest_client_requests_total", "method")
+    return Counter({method: int(count) for method, count in sent.items()})
 
 
 def usage(running: Running) -> dict[str, Used]:

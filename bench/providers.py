@@ -33,6 +33,7 @@ from crossply.errors import CrossplyError  # noqa: E402
 from crossply.kube.client import Client  # noqa: E402
 from crossply.kube.core_kinds import SECRET  # noqa: E402
 from crossply.kube.kind import Kind  # noqa: E402
+from crossply.record.metrics_page import parse, sum_by  # noqa: E402
 from crossply.values import Object  # noqa: E402
 from crossply.values.yaml import load  # noqa: E402
 from machine import loop_per_second  # noqa: E402
@@ -187,10 +188,8 @@ async def counts(client: Client, postgres: PostgresServer) -> tuple[float, int, 
     [(sessions,)] = postgres.query("SELECT coalesce(sum(sessions), 0)::int FROM pg_stat_database")
     statements = len(STATEMENT.findall(postgres.log))
     page = (await client.request("GET", "/metrics", accept="text/plain")).data.decode()
-    total = 0.0
-    for line in page.splitlines():
-        if line.startswith("apiserver_request_total") and 'verb="WATCH"' not in line:
-            total += float(line.rsplit(" ", 1)[1])
+    verbs = sum_by(parse(page), "apiserver_request_total", "verb")
+    total = sum(count for verb, count in verbs.items() if verb != "WATCH")
     assert isinstance(sessions, int)
     return total, statements, sessions
 

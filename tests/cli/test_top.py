@@ -6,9 +6,9 @@ import pytest
 
 from crossply.cli.framework.styling import PLAIN
 from crossply.cli.main import main
-from crossply.cli.top.metrics_text import added, parse
 from crossply.cli.top.output import KindStates, document, text
-from crossply.cli.top.rates import Reading, figures, quantile
+from crossply.cli.top.rates import Reading, figures
+from crossply.record.metrics_page import added, parse
 
 BEFORE = """\
 # TYPE controller_runtime_reconcile_total counter
@@ -34,16 +34,6 @@ AFTER = (
 )
 
 
-def test_the_text_format_is_read_with_its_escapes() -> None:
-    assert (
-        parse('a 1\nb{x="q\\"\\\\\\n",a="}"} 2.5 17\n# c 3\nbroken{x\nd NaN x').items()
-        >= {
-            ("a", ()): 1.0,
-            ("b", (("a", "}"), ("x", 'q"\\\n'))): 2.5,
-        }.items()
-    )
-
-
 def test_rates_are_of_the_interval_and_errors_of_all_time() -> None:
     shown = figures(Reading(0.0, parse(BEFORE), 1), Reading(2.0, parse(AFTER), 1))
     assert (shown.reconciles_per_second, shown.reconciles, shown.depth) == (10.0, 35, 3)
@@ -66,11 +56,6 @@ def test_a_restarted_control_plane_has_no_negative_rates() -> None:
 def test_replicas_are_added() -> None:
     page = parse(BEFORE)
     assert figures(Reading(0.0, page, 1), Reading(1.0, added([page, page]), 2)).depth == 6
-
-
-def test_quantiles_of_nothing_are_none() -> None:
-    assert quantile({}, 0.5) is None
-    assert quantile({0.1: 0.0, float("inf"): 0.0}, 0.5) is None
 
 
 def test_unreachable_sources_are_reported_beside_the_rest() -> None:

@@ -24,6 +24,7 @@ from tests.support.e2e.packages import (
 )
 from tests.support.e2e.pipelines import entry, resources
 from tests.support.e2e.scenario import COMPOSITION, CONFIG_MAP, DEFINITION, Scenario, condition
+from tests.support.e2e.traffic import request_counts
 from tests.support.programs import needs
 
 pytestmark = [
@@ -166,13 +167,11 @@ async def test_deleted_objects_of_a_package_are_restored_and_then_nothing_is_wri
 
 async def package_writes(s: Scenario) -> int:
     """How many requests wrote packages, their revisions, the Lock or what they bring, by anybody."""
-    reply = await s.client.request("GET", "/metrics", accept="text/plain")
+    groups = ("pkg.crossplane.io", "apiextensions.crossplane.io")
     return sum(
-        int(float(line.rpartition(" ")[2]))
-        for line in reply.data.decode().splitlines()
-        if line.startswith("apiserver_request_total{")
-        and any(f'group="{group}"' in line for group in ("pkg.crossplane.io", "apiextensions.crossplane.io"))
-        and not any(f'verb="{verb}"' in line for verb in ("GET", "LIST", "WATCH"))
+        count
+        for labels, count in await request_counts(s.client)
+        if labels["group"] in groups and labels["verb"] not in ("GET", "LIST", "WATCH")
     )
 
 

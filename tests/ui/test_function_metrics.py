@@ -1,6 +1,7 @@
 """Figures read from a metrics page."""
 
-from crossply.ui.function_metrics import quantile, read_figures
+from crossply.record.metrics_page import parse
+from crossply.ui.function_metrics import read_figures
 
 PAGE = """\
 # TYPE function_run_function_response_total counter
@@ -19,16 +20,8 @@ broken{x="y"} not-a-number
 
 
 def test_calls_errors_hits_and_the_queue_are_added_up():
-    figures = read_figures(PAGE)
+    figures = read_figures(parse(PAGE))
     first, second = figures.functions
     assert (first.name, first.calls, first.errors, first.hits) == ("a", 10, 1, 7)
-    assert (second.calls, second.errors) == (2, 2)
+    assert (second.name, second.calls, second.errors) == ('b "quoted"', 2, 2)
     assert figures.queue == 7
-
-
-def test_quantiles_are_interpolated_in_their_bucket():
-    buckets = {0.1: 5.0, 1.0: 10.0, float("inf"): 10.0}
-    assert quantile(buckets, 0.5) == 0.1
-    assert abs(quantile(buckets, 0.75) - 0.55) < 1e-9
-    assert quantile({}, 0.5) == 0.0
-    assert quantile({0.1: 0.0, float("inf"): 4.0}, 0.99) == 0.1  # above every bound

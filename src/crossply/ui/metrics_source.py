@@ -10,6 +10,7 @@ from crossply.compose.object_metadata import name_of
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.kind import Kind
+from crossply.record.metrics_page import added, parse
 from crossply.ui.function_metrics import Figures, read_figures
 
 NAMESPACE = "crossplane-system"
@@ -32,11 +33,11 @@ class MetricsSource:
         """The figures of the control plane; None where the viewer cannot reach them."""
         if time.monotonic() - self._requested_at > FRESH_SECONDS:
             self._requested_at = time.monotonic()
-            text = await self._from_socket() if self._socket else await _from_pods(client)
-            self._figures = read_figures(text) if text else None
+            pages = await self._from_socket() if self._socket else await _from_pods(client)
+            self._figures = read_figures(added(map(parse, pages))) if pages else None
         return self._figures
 
-    async def _from_socket(self) -> str:
+    async def _from_socket(self) -> list[str]:
         timeout = aiohttp.ClientTimeout(total=2)
         try:
             async with (
@@ -45,22 +46,22 @@ class MetricsSource:
                 ) as session,
                 session.get("http://control-plane/metrics") as answer,
             ):
-                return await answer.text()
+                return [await answer.text()]
         except (aiohttp.ClientError, OSError, TimeoutError):
-            return ""
+            return []
 
 
-async def _from_pods(client: Client) -> str:
-    """The metrics of all replicas, one after the other, with the viewer's rights."""
+async def _from_pods(client: Client) -> list[str]:
+    """The metrics pages of all replicas, one after the other, with the viewer's rights."""
     import orjson
 
     try:
         pods = await client.list(_POD, NAMESPACE, SELECTOR)
-        texts = []
+        pages = []
         for data in pods.items[:_MOST_PODS]:
             path = f"{_POD.path(NAMESPACE, name_of(orjson.loads(data)))}:{PORT}/proxy/metrics"
             reply = await client.request("GET", path, accept="text/plain")
-            texts.append(reply.data.decode("utf-8", "replace"))
+            pages.append(reply.data.decode("utf-8", "replace"))
     except CrossplyError:
-        return ""
-    return "\n".join(texts)
+        return []
+    return pages

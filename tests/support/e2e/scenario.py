@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 import secrets
 import time
 from collections import Counter
@@ -19,6 +18,7 @@ from crossply.kube.failures import KubeError, NotServed
 from crossply.kube.kind import Kind
 from crossply.values import Object
 from tests.support.chart_installation import CLUSTER_ROLE, allowing, composing, may_compose
+from tests.support.e2e.traffic import request_counts
 from tests.support.patience import PATIENCE
 
 DEFINITION = Kind(
@@ -267,15 +267,11 @@ class Scenario:
 
     async def write_counts(self, resource: str = "") -> Counter[tuple[str, ...]]:
         """How many requests to write there were, by resource, subresource, verb and status code."""
-        reply = await self.client.request("GET", "/metrics", accept="text/plain")
         counts: Counter[tuple[str, ...]] = Counter()
-        for line in reply.data.decode().splitlines():
-            if not line.startswith("apiserver_request_total{") or f'group="{self.group}"' not in line:
-                continue
-            labels = dict(re.findall(r'(\w+)="([^"]*)"', line))
-            if labels["verb"] not in ("GET", "LIST", "WATCH") and labels["resource"].startswith(resource):
-                key = tuple(labels[name] for name in ("resource", "subresource", "verb", "code"))
-                counts[key] += int(float(line.rpartition(" ")[2]))
+        for labels, count in await request_counts(self.client):
+            is_read = labels["verb"] in ("GET", "LIST", "WATCH")
+            if labels["group"] == self.group and not is_read and labels["resource"].startswith(resource):
+                counts[tuple(labels[name] for name in ("resource", "subresource", "verb", "code"))] += count
         return counts
 
     async def events(self, about: Object) -> set[tuple[str, str, str]]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
 from crossply.kube.client import Client
+from crossply.record.metrics_page import parse
 
 READS = frozenset({"GET", "LIST"})
 STREAMS = frozenset({"WATCH", "WATCHLIST", "CONNECT"})
 LEASES = "coordination.k8s.io"
-_LABEL = re.compile(r'(\w+)="([^"]*)"')
+REQUESTS = "apiserver_request_total"
 
 Traffic = Counter[tuple[str, str, str]]
 """How many requests by verb, group and resource; a subresource is part of its resource."""
@@ -18,17 +18,19 @@ Traffic = Counter[tuple[str, str, str]]
 
 async def traffic(client: Client) -> Traffic:
     """All requests for objects since the server began; renewals of Leases and watches are left out."""
-    reply = await client.request("GET", "/metrics", accept="text/plain")
     counts: Traffic = Counter()
-    for line in reply.data.decode().splitlines():
-        if not line.startswith("apiserver_request_total{"):
-            continue
-        head, _, value = line.rpartition(" ")
-        labels = dict(_LABEL.findall(head))
+    for labels, count in await request_counts(client):
         if labels["resource"] and labels["group"] != LEASES and labels["verb"] not in STREAMS:
             name = "/".join(filter(None, (labels["resource"], labels.get("subresource", ""))))
-            counts[labels["verb"], labels["group"], name] += int(float(value))
+            counts[labels["verb"], labels["group"], name] += count
     return counts
+
+
+async def request_counts(client: Client) -> list[tuple[dict[str, str], int]]:
+    """How many requests the API server has answered, by the labels of its metric."""
+    reply = await client.request("GET", "/metrics", accept="text/plain")
+    samples = parse(reply.data.decode())
+    return [(dict(labels), int(n)) for (name, labels), n in samples.items() if name == REQUESTS]
 
 
 def writes(counted: Traffic) -> int:

@@ -82,8 +82,8 @@ async def _read(source: Source) -> tuple[Reading | None, str]:
     import time
 
     from crossply.cli.top.metrics_source import NoMetrics
-    from crossply.cli.top.metrics_text import added
     from crossply.cli.top.rates import Reading
+    from crossply.record.metrics_page import added
 
     try:
         pages = await source()

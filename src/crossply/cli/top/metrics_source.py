@@ -12,12 +12,12 @@ from urllib.parse import quote
 
 import orjson
 
-from crossply.cli.top.metrics_text import Samples, parse
 from crossply.cli.up.data_directory import METRICS_SOCKET
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.failures import KubeError
 from crossply.kube.kind import Kind
+from crossply.record.metrics_page import Samples, parse
 
 _POD = Kind("", "v1", "Pod", "pods", True)
 _SELECTOR = "app.kubernetes.io/name=crossply"

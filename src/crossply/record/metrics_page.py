@@ -1,4 +1,4 @@
-"""Reads Prometheus' text format, as far as /metrics of a control plane uses it. Pure."""
+"""Reads a page in Prometheus' text format, as far as /metrics of our processes uses it. Pure."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ Labels = tuple[tuple[str, str], ...]
 Samples = dict[tuple[str, Labels], float]
 """Values by the name of the series and its labels, sorted."""
 
+FUNCTION = "function_name"
+FUNCTION_CALLS = "function_run_function_response_total"
+FUNCTION_SECONDS = "function_run_function_seconds_bucket"
+CACHE_HITS = "function_run_function_response_cache_hits_total"
 _ESCAPES = {"n": "\n", "\\": "\\", '"': '"'}
 
 
@@ -77,3 +81,35 @@ def sum_by(
         key = values.get(label, "") if label else ""
         sums[key] = sums.get(key, 0.0) + value
     return sums
+
+
+def failed_calls(samples: Samples, function: str) -> int:
+    """How many calls of a function were not answered, or answered with a fatal result."""
+    failed = 0.0
+    for (name, labels), value in samples.items():
+        values = dict(labels)
+        if name == FUNCTION_CALLS and values.get(FUNCTION) == function:
+            is_good = values.get("grpc_code") == "OK" and values.get("result_severity") != "Fatal"
+            failed += 0.0 if is_good else value
+    return int(failed)
+
+
+def quantile(buckets: dict[float, float], share: float) -> float | None:
+    """A quantile of a cumulative histogram, interpolated in its bucket as Prometheus does.
+
+    None where nothing was counted.
+    """
+    bounds = sorted(buckets)
+    total = buckets[bounds[-1]] if bounds else 0.0
+    if total <= 0:
+        return None
+    rank, low, below = share * total, 0.0, 0.0
+    for bound in bounds:
+        count = buckets[bound]
+        if count >= rank:
+            if bound == float("inf"):
+                return low
+            part = (rank - below) / (count - below) if count > below else 1.0
+            return low + (bound - low) * part
+        low, below = bound, count
+    return low
