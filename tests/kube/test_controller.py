@@ -10,7 +10,6 @@ from typing import Any, cast
 import pytest
 
 from crossply.errors import CrossplyError
-from crossply.kube.backoff import RetryPauses
 from crossply.kube.client import Client
 from crossply.kube.controller import (
     Controller,
@@ -28,6 +27,7 @@ from crossply.kube.kind import Kind
 from crossply.kube.sharding import SingleReplica
 from crossply.kube.write_guard import NotOwner
 from crossply.record.run_context import Run, current
+from crossply.values.backoff import RetryPauses
 
 DB = Kind("example.org", "v1", "Db", "dbs", True)
 SETTINGS = Kind("example.org", "v1", "Settings", "settings", False)

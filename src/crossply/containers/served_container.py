@@ -19,6 +19,7 @@ from crossply.containers.image_store import StoredImage
 from crossply.containers.output_tail import ContainerLog
 from crossply.containers.settings import Settings
 from crossply.containers.warm_pool import WarmPool
+from crossply.values.backoff import pause_after
 
 PORT = 9443
 _POLL = 0.002
@@ -200,8 +201,8 @@ class RestartBackoff:
         """It ended, or did not come up."""
         if now - began >= _SETTLED:
             self._failures = 0
-        pause = min(_FIRST_PAUSE * 2 ** (self._failures - 1), _LONGEST_PAUSE) if self._failures else 0.0
-        self._failures = min(self._failures + 1, 10)
+        pause = pause_after(self._failures, _FIRST_PAUSE, _LONGEST_PAUSE) if self._failures else 0.0
+        self._failures += 1
         self._not_before = now + pause
 
     def left(self, now: float) -> float:

@@ -22,6 +22,7 @@ from crossply.kube.kind import Kind
 from crossply.kube.list_options import Selection
 from crossply.kube.shared_informers import SharedInformers
 from crossply.values import Object
+from crossply.values.backoff import pause_after
 
 
 class Interest(NamedTuple):
@@ -170,7 +171,8 @@ class Dependencies:
             if excess <= 0:
                 self._enqueue_all([dependent], NEW)
             else:
-                loop.call_later(min(2.0 ** (excess - 1), LONGEST_PAUSE), self._enqueue_all, [dependent], NEW)
+                pause = pause_after(excess, 1.0, LONGEST_PAUSE)
+                loop.call_later(pause, self._enqueue_all, [dependent], NEW)
 
     def _handle(self, watched: _WatchedKind, old: bytes | None, new: bytes | None) -> None:
         """An object counts as what it was and as what it is: it may have just lost a label."""

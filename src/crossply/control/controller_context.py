@@ -11,13 +11,13 @@ from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.calls.pipeline_inspector import PipelineInspector
 from crossply.control.composite_dependencies import Dependencies
 from crossply.control.openapi_schema_cache import PublishedSchemas
-from crossply.kube.backoff import RetryPauses
 from crossply.kube.client import Client
 from crossply.kube.discovery import Discovery
 from crossply.kube.event_recorder import Recorder
 from crossply.kube.sharding import ShardOwner, SingleReplica
 from crossply.kube.shared_informers import SharedInformers
 from crossply.runs.recorder import RunRecorder
+from crossply.values.backoff import RetryPauses
 from crossply.values.timestamps import current_timestamp
 
 MOST_COMPOSED = 10_000

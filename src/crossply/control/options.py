@@ -11,8 +11,8 @@ from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.recorded_run_service import RunServing
 from crossply.control.runtimes.runtime_set import RuntimeSettings
 from crossply.functions.host_access_policy import HostAccess
-from crossply.kube.backoff import RetryPauses
 from crossply.runs.recorder import RunSettings
+from crossply.values.backoff import RetryPauses
 
 
 class Options(NamedTuple):

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from crossply.compose.engine_field_paths import Machinery
 from crossply.compose.object_metadata import PAUSED_ANNOTATION, annotations_of, is_paused
 from crossply.kinds.composition import WATCHED_REFS
-from crossply.kube.backoff import RetryPauses
 from crossply.values import Object
+from crossply.values.backoff import RetryPauses
 from crossply.values.durations import parse_duration
 
 POLL = "crossplane.io/poll-interval"

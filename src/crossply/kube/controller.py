@@ -22,7 +22,6 @@ import orjson
 
 from crossply.compose.object_metadata import controller_of
 from crossply.errors import CrossplyError
-from crossply.kube.backoff import RetryPauses
 from crossply.kube.failures import Conflict
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
@@ -31,6 +30,7 @@ from crossply.kube.sharding import ShardOwner
 from crossply.kube.watch import Key
 from crossply.kube.write_guard import NotOwner
 from crossply.record.run_context import Run, running
+from crossply.values.backoff import RetryPauses
 
 CONFLICT_SECONDS, WAITING_SECONDS = 0.05, 0.2
 """The first pause after a conflict, and while something else has to happen."""

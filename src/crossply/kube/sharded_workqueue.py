@@ -11,10 +11,10 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 
-from crossply.kube.backoff import RetryPauses
 from crossply.kube.sharding import ShardOwner, ShardSet
 from crossply.kube.workqueue import K, Workqueue
 from crossply.kube.write_guard import NotOwner, guarded_by
+from crossply.values.backoff import RetryPauses
 
 Work = Callable[[K], Awaitable[None]]
 _log = logging.getLogger("crossply.kube")

@@ -19,7 +19,6 @@ import aiohttp
 from aiohttp.http_exceptions import HttpProcessingError
 from yarl import URL
 
-from crossply.kube.backoff import Backoff
 from crossply.kube.config import ClusterConfig
 from crossply.kube.credentials import Credential
 from crossply.kube.failures import Conflict, KubeError, Unauthorized, Unreachable, failure, without_values
@@ -27,6 +26,7 @@ from crossply.kube.request_types import Reply, Request
 from crossply.kube.tls import Certificate, tls_context
 from crossply.kube.write_guard import GUARD, Guard, GuardedRequest
 from crossply.record.control_plane_metrics import UNANSWERED, Exchange, host_of
+from crossply.values.backoff import Backoff
 from crossply.version import __version__
 
 ATTEMPTS = 4

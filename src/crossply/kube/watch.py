@@ -19,13 +19,13 @@ import aiohttp
 import orjson
 
 from crossply.errors import CrossplyError
-from crossply.kube.backoff import Backoff
 from crossply.kube.client import Client
 from crossply.kube.failures import Expired, Invalid, KubeError, Unreachable, refusal
 from crossply.kube.kind import Kind
 from crossply.kube.list_options import Selection
 from crossply.kube.response_lines import lines
 from crossply.values import Object
+from crossply.values.backoff import Backoff
 from crossply.values.exact_size_bytes import compact_bytes
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"

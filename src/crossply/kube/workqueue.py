@@ -13,9 +13,9 @@ from collections.abc import Awaitable, Callable, Hashable
 from contextvars import Context
 from typing import Generic, Protocol, TypeVar
 
-from crossply.kube.backoff import Backoff, RetryPauses
 from crossply.record.control_plane_metrics import CONTROLLERS_STARTED, CONTROLLERS_STOPPED
 from crossply.record.workqueue_meter import ERROR, REQUEUE_AFTER, SUCCESS, WorkMeter
+from crossply.values.backoff import Backoff, RetryPauses
 
 FIRST_PAUSE, LONGEST_PAUSE = RetryPauses()
 _SOON_FACTOR, _SOON_LONGEST = 1.3, 3.0

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from crossply.kube.backoff import RetryPauses
 from crossply.kube.client import Client
 from crossply.kube.controller import Controller, Spec, controller_name
 from crossply.kube.event_recorder import Recorder
@@ -23,6 +22,7 @@ from crossply.provider.provider_config_reconciler import ProviderConfigReconcile
 from crossply.provider.provider_configs import ProviderConfigs
 from crossply.provider.reconcile_triggers import ReconcileTriggers, desired_state_changed
 from crossply.provider.watched_objects import WatchedObjects
+from crossply.values.backoff import RetryPauses
 
 BACKOFF = RetryPauses(first=1.0, longest=60.0)
 _EVENTS_SECONDS = 5.0

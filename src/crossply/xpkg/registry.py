@@ -18,6 +18,7 @@ from urllib.request import proxy_bypass
 import aiohttp
 from yarl import URL
 
+from crossply.values.backoff import pause_after
 from crossply.version import __version__
 from crossply.xpkg.address_guard import (
     GuardedResolver,
@@ -45,6 +46,7 @@ from crossply.xpkg.registry_tokens import Tokens
 PULL_SECONDS = 3600.0
 _REDIRECTS = 5
 _ATTEMPTS = 3
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.3, 5.0
 _MAX_REFUSAL = 1 << 20
 _MAX_REASON = 200
 _BUSY = (429, 500, 502, 503, 504)
@@ -201,7 +203,7 @@ class Registries:
                 if response.status not in _BUSY or not ask.repeatable or attempt + 1 == _ATTEMPTS:
                     return response
             await stack.aclose()
-            await asyncio.sleep(0.3 * 2**attempt)
+            await asyncio.sleep(pause_after(attempt + 1, _FIRST_PAUSE, _LONGEST_PAUSE))
         raise AssertionError("the last attempt returns or raises")
 
     async def _authenticated(

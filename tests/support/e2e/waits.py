@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from crossply.control.options import Options
-from crossply.kube.backoff import RetryPauses
+from crossply.values.backoff import RetryPauses
 from tests.support.e2e.pipelines import entry, resources
 from tests.support.e2e.scenario import Scenario
 from tests.support.e2e.traffic import traffic

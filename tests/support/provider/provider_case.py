@@ -11,7 +11,6 @@ from typing import Any
 
 import orjson
 
-from crossply.kube.backoff import RetryPauses
 from crossply.kube.client import Client
 from crossply.kube.core_kinds import CRD, EVENT, SECRET
 from crossply.kube.failures import AlreadyExists, KubeError
@@ -20,6 +19,7 @@ from crossply.provider.crd import crds_of
 from crossply.provider.provider_directory import load_provider
 from crossply.provider.serving import ProviderServer
 from crossply.values import Object
+from crossply.values.backoff import RetryPauses
 from tests.support.patience import PATIENCE
 
 DIRECTORY = os.path.join(os.path.dirname(__file__), "directory_provider")

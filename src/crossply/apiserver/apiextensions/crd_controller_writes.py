@@ -13,6 +13,7 @@ from crossply.apiserver.storage import Changed, Entry, Key
 from crossply.apiserver.storage.errors import StorageClosed, StorageError
 from crossply.apiserver.stored_object_codec import State, encode, state_of, with_revision
 from crossply.values import Object
+from crossply.values.backoff import pause_after
 
 MANAGER = "kube-apiserver"
 _FIRST_WAIT, _LONGEST_WAIT = 0.1, 5.0
@@ -34,7 +35,7 @@ async def finish_definition(context: ServerContext, key: Key, change: Change) ->
 
 
 async def _write(context: ServerContext, key: Key, change: Change, *, finish: bool) -> Object | None:
-    wait = _FIRST_WAIT
+    failures = 0
     while True:
         entry = context.store.latest(key)
         if entry is None:
@@ -50,8 +51,8 @@ async def _write(context: ServerContext, key: Key, change: Change, *, finish: bo
         except StorageClosed:
             return None
         except StorageError:
-            await asyncio.sleep(wait)
-            wait = min(wait * 2, _LONGEST_WAIT)
+            failures += 1
+            await asyncio.sleep(pause_after(failures, _FIRST_WAIT, _LONGEST_WAIT))
 
 
 async def _store(context: ServerContext, entry: Entry, new: Object, finish: bool) -> None:

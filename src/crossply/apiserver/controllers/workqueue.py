@@ -7,9 +7,11 @@ import logging
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, TypeVar
 
+from crossply.values.backoff import pause_after
+
 Item = TypeVar("Item", bound=Hashable)
 
-_FIRST_DELAY, _LONGEST_DELAY = 0.005, 60.0
+_FIRST_DELAY, _LONGEST_DELAY = 0.01, 60.0
 _QUICK_TRIES = 3
 _log = logging.getLogger(__name__)
 
@@ -89,5 +91,5 @@ class WorkQueue(Generic[Item]):
             self.add(item)
         elif failed:
             tries = self._failures[item] = self._failures.get(item, 0) + 1
-            self.add_later(item, min(_FIRST_DELAY * 2 ** min(tries, 20), _LONGEST_DELAY))
+            self.add_later(item, pause_after(tries, _FIRST_DELAY, _LONGEST_DELAY))
         self._start_work()

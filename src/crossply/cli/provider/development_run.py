@@ -16,12 +16,13 @@ from collections.abc import Callable
 from crossply.errors import CrossplyError
 from crossply.functions.process_lifeline import ChildProcess
 from crossply.functions.source_watcher import SourceFiles
+from crossply.values.backoff import pause_after
 
 PAUSE = 0.2
 """Seconds between two checks of the files and of the process."""
 GRACE = 10.0
 """Seconds that the provider has to finish its reconciles."""
-LONGEST_BACKOFF = 30.0
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
 
 
 class DevelopmentRun:
@@ -46,7 +47,8 @@ class DevelopmentRun:
         self._write = write
         self._process: subprocess.Popen[str] | None = None
         self._lifeline = ChildProcess()
-        self._backoff = 1.0
+        self._ends = 0
+        """How often the process has ended by itself since the last change."""
         self._restart_at = 0.0
 
     def run(self) -> None:
@@ -59,7 +61,7 @@ class DevelopmentRun:
                 changed = next(filter(None, [package.changed() for package in sources]), "")
                 if changed:
                     self._say(f"{os.path.relpath(changed, self._directory)} changed")
-                    self._backoff = 1.0
+                    self._ends = 0
                     sources = self._watched()
                     self._replace()
                 else:
@@ -103,11 +105,10 @@ class DevelopmentRun:
             return
         now = time.monotonic()
         if not self._restart_at:
-            self._say(
-                f"ended with exit code {self._process.returncode}; starts again in {self._backoff:.0f} s"
-            )
-            self._restart_at = now + self._backoff
-            self._backoff = min(self._backoff * 2, LONGEST_BACKOFF)
+            self._ends += 1
+            pause = pause_after(self._ends, FIRST_PAUSE, LONGEST_PAUSE)
+            self._say(f"ended with exit code {self._process.returncode}; starts again in {pause:.0f} s")
+            self._restart_at = now + pause
         elif now >= self._restart_at:
             self._stop()
             self._start()

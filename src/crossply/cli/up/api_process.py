@@ -21,6 +21,7 @@ from crossply.cli.apiserver.serve import FAILED, READY
 from crossply.cli.framework.command import Invocation
 from crossply.cli.up.data_directory import keep_port, saved_port
 from crossply.cli.up.failures import PortInUse, StartFailed
+from crossply.values.backoff import pause_after
 
 _LOOPBACK = "127.0.0.1"
 _LOG = logging.getLogger("crossply.control")
@@ -89,7 +90,7 @@ class ApiProcess:
 
     async def run(self) -> None:
         """Start it again whenever it ends; raises StartFailed where that is of no use."""
-        failures, delay = 0, _FIRST_DELAY
+        failures = 0
         while True:
             assert self._process is not None
             exit_status = _exit_description(await self._process.wait())
@@ -98,15 +99,14 @@ class ApiProcess:
                     f"the API server ended with {exit_status}, and its objects were in memory only"
                 )
             if time.monotonic() - self._since > _STEADY_SECONDS:
-                failures, delay = 0, _FIRST_DELAY
+                failures = 0
             failures += 1
             if failures > _MOST_FAILURES:
                 raise StartFailed(f"the API server ended with {exit_status}, {failures} times in a row")
             _LOG.warning(
                 "the API server ended with %s; it is started again on port %d", exit_status, self.port
             )
-            await asyncio.sleep(delay)
-            delay = min(2 * delay, _LONGEST_DELAY)
+            await asyncio.sleep(pause_after(failures, _FIRST_DELAY, _LONGEST_DELAY))
             try:
                 await self.start()
             except StartFailed as problem:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from crossply.cli.framework.command import Command, Invocation
 from crossply.cli.xpkg.batch_flags import FLAGS
 from crossply.errors import CrossplyError
+from crossply.values.backoff import pause_after
 from crossply.values.goquote import quote
 from crossply.xpkg.user_image_pull import error_prefix
 
@@ -174,7 +175,7 @@ class Batch:
                 if attempt == retries or isinstance(problem, NotAllowed):
                     raise
                 self._invocation.log(f"failed to push {reference}, will retry: {problem}")
-            await asyncio.sleep(min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE))
+            await asyncio.sleep(pause_after(attempt + 1, FIRST_PAUSE, LONGEST_PAUSE))
 
 
 def _failed(problems: list[tuple[str, CrossplyError]]) -> BatchError:

@@ -43,6 +43,7 @@ from crossply.kube.controller import Requeue
 from crossply.kube.failures import Conflict
 from crossply.runs.capture import Capture
 from crossply.values import Object
+from crossply.values.backoff import pause_after
 
 CAPABILITY = "operation"
 MANAGER = "ops.crossplane.io/operation/"
@@ -160,7 +161,7 @@ class OperationReconciler:
         """Write a failure to the status, and requeue the Operation."""
         self._plane.recorder.record(operation, event)
         failed = after_failure(operation, event.message, self._plane.now(), *others)
-        pause: float = min(2.0 ** (failures_of(failed) - 1), _LONGEST_PAUSE)
+        pause = pause_after(failures_of(failed), 1.0, _LONGEST_PAUSE)
         self._not_before[name_of(operation)] = (uid_of(operation), time.monotonic() + pause)
         await self._write(failed)
         return Requeue(pause)

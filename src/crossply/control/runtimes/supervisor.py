@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 
 from crossply.containers.log_file import LogFile
 from crossply.errors import CrossplyError
+from crossply.values.backoff import pause_after
 
 
 class RunningProgram(Protocol):
@@ -83,7 +84,8 @@ class Supervisor:
         """Why it does not run; empty where it does."""
         self._log, self._report, self._pauses = log, report, pauses
         self._running: RunningProgram | None = None
-        self._delay = 0.0
+        self._failures = 0
+        """In a row, none of them after a long run."""
         self._last_run = 0.0
         """How long it ran before it failed, in seconds."""
         self._judged = asyncio.Event()
@@ -110,16 +112,17 @@ class Supervisor:
             reason = await self._run_once()
             self._last_run = time.monotonic() - began
             if self._last_run > self._pauses.steady:
-                self._delay = self._last_run = 0.0
+                self._failures, self._last_run = 0, 0.0
             if not reason:
                 self._last_run = 0.0
                 continue
-            self._delay = min(max(2 * self._delay, self._pauses.first), self._pauses.longest)
+            self._failures += 1
+            delay = pause_after(self._failures, self._pauses.first, self._pauses.longest)
             tail = self._log.tail()
-            restart = f"it is started again in {self._delay:g} s"
+            restart = f"it is started again in {delay:g} s"
             self._log.note(f"{reason}; {restart}")
             self._say(f"{reason}, {restart}{tail}")
-            await asyncio.sleep(self._delay)
+            await asyncio.sleep(delay)
 
     async def _run_once(self) -> str:
         """Run it until it ends; returns how it ended, or nothing where it is to be started at once."""

@@ -10,6 +10,12 @@ JITTER = 0.1
 """Waiting times vary by a tenth, so that those who failed together do not return together."""
 
 
+def pause_after(failures: int, first: float, longest: float) -> float:
+    """The seconds to wait after so many failures in a row: doubled with each, and the longest at most."""
+    # The exponent is bounded: a series may go on for days.
+    return min(first * 2.0 ** min(failures - 1, 60), longest)
+
+
 class RetryPauses(NamedTuple):
     """Seconds between a failure and the next try: after the first failure, and at most."""
 
@@ -30,9 +36,8 @@ class Backoff:
 
     def next(self) -> float:
         """Note a failure; the seconds to wait after it."""
-        # The exponent is bounded: a series may go on for days.
-        seconds = min(self._first * 2.0 ** min(self.failures, 60), self._longest)
         self.failures += 1
+        seconds = pause_after(self.failures, self._first, self._longest)
         return seconds * (1 - JITTER + 2 * JITTER * self._random())
 
     def reset(self) -> None:
