@@ -69,7 +69,7 @@ class DependencyFetcher:
 
     def _rewritten(self, image: str) -> str:
         """Where an image is fetched from: the project may say that it is mirrored."""
-        from crossply.xpkg.image_configs import rewritten
+        from crossply.xpkg.image_config_selection import rewritten
 
         return rewritten(self._image_configs, image)[0]
 

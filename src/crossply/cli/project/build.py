@@ -150,7 +150,7 @@ class _Build:
 
     def _bases(self, base: str) -> list[Image]:
         """The base image of functions for each architecture, from the project's mirror if it has one."""
-        from crossply.xpkg.image_configs import rewritten
+        from crossply.xpkg.image_config_selection import rewritten
         from crossply.xpkg.image_reference import parse
         from crossply.xpkg.project_functions import checked
         from crossply.xpkg.user_image_pull import pull

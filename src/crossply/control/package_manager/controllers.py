@@ -33,7 +33,7 @@ from crossply.kube.informer import Informer
 from crossply.kube.list_options import EVERYTHING
 from crossply.kube.watch import Key
 from crossply.values import Object
-from crossply.xpkg.image_configs import prefixes
+from crossply.xpkg.image_config_selection import prefixes
 
 
 def package_controllers(

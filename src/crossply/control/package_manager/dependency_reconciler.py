@@ -33,7 +33,7 @@ from crossply.xpkg.dependencies import (
 from crossply.xpkg.dependency_limits import limit_error, within_limits
 from crossply.xpkg.dependents_tree import why
 from crossply.xpkg.dns_names import to_dns_label
-from crossply.xpkg.image_configs import prefixes
+from crossply.xpkg.image_config_selection import prefixes
 from crossply.xpkg.image_reference import parse
 
 FINALIZER = "lock.pkg.crossplane.io"

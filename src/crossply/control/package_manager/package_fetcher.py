@@ -27,8 +27,14 @@ from crossply.control.package_manager.signature_check import SignatureChecker, k
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.values import Object
-from crossply.xpkg import image_configs
 from crossply.xpkg.disk_space import explained_disk_errors
+from crossply.xpkg.image_config_selection import (
+    VERIFICATION,
+    SelectedConfig,
+    pull_secret,
+    rewritten,
+    select_config,
+)
 from crossply.xpkg.image_pull import pull_package, resolve, tags
 from crossply.xpkg.image_reference import DOCKER_HUB, Reference, parse
 from crossply.xpkg.package_cache import PackageCache
@@ -129,7 +135,7 @@ class _Plan(NamedTuple):
     reference: Reference
     configs: tuple[ConfigRef, ...]
     logins: Logins
-    verification: image_configs.SelectedConfig | None
+    verification: SelectedConfig | None
 
 
 class _Slots:
@@ -200,12 +206,12 @@ class PackageFetcher:
         """Read again each time: whether an image must be verified may have changed."""
         listed = await self._client.list(IMAGE_CONFIG)
         configs: list[Object] = [orjson.loads(config) for config in listed.items]
-        pulled, rewriting = image_configs.rewritten(configs, image)
-        secret, authenticating = image_configs.pull_secret(configs, pulled)
-        verification = image_configs.select_config(configs, pulled, image_configs.VERIFICATION)
+        pulled, rewriting = rewritten(configs, image)
+        secret, authenticating = pull_secret(configs, pulled)
+        verification = select_config(configs, pulled, VERIFICATION)
         if verification is None:
             # An image must not escape its verification by being pulled from elsewhere.
-            verification = image_configs.select_config(configs, image, image_configs.VERIFICATION)
+            verification = select_config(configs, image, VERIFICATION)
         used = (
             ConfigRef(rewriting, REWRITE),
             ConfigRef(authenticating, PULL_SECRET),

@@ -39,7 +39,7 @@ from crossply.functions.local_provider_annotations import provider_directory
 from crossply.kube.controller import Requeue
 from crossply.kube.informer import Informer
 from crossply.values import Object
-from crossply.xpkg.image_configs import is_for
+from crossply.xpkg.image_config_selection import is_for
 
 MANAGER = "pkg.crossplane.io/packages"
 UNPACK, TRANSITION, COLLECT, INSTALL = (

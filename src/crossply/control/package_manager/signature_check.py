@@ -8,7 +8,7 @@ from crossply.control.package_manager.pull_secrets import decoded
 from crossply.kube.client import Client
 from crossply.kube.core_kinds import SECRET
 from crossply.values import Object
-from crossply.xpkg.image_configs import SelectedConfig
+from crossply.xpkg.image_config_selection import SelectedConfig
 from crossply.xpkg.image_reference import Reference
 from crossply.xpkg.registry import Registries
 from crossply.xpkg.signatures import Authority, NotSigned, verify

@@ -13,7 +13,7 @@ from crossply.control.package_manager.package_fetcher import DIGEST
 from crossply.errors import CrossplyError
 from crossply.kube.informer import Informer
 from crossply.values import Object
-from crossply.xpkg import image_configs
+from crossply.xpkg import image_config_selection
 from crossply.xpkg.failures import BadReference
 from crossply.xpkg.image_reference import parse
 
@@ -85,7 +85,7 @@ class RuntimeConfigs:
 
 def _reference(revision: Object, configs: list[Object], image: str) -> Object:
     """An ImageConfig's word counts most, then the package's own."""
-    chosen = image_configs.select_config(configs, image, _CONFIG_REF)
+    chosen = image_config_selection.select_config(configs, image, _CONFIG_REF)
     if chosen is not None:
         reference: Object = chosen.config["spec"]["runtime"]["configRef"]
         return reference

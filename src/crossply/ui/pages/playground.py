@@ -22,7 +22,7 @@ from crossply.ui.pages.definitions import compositions_of, definition_named
 from crossply.ui.playground.platform import Platform, schema_at
 from crossply.ui.playground.render_queue import RenderQueue, Superseded
 from crossply.ui.playground.rendering import RenderedNode, RenderingSettings, render_tree
-from crossply.ui.playground.sample import as_written, sample_resource, without_engine_schema
+from crossply.ui.playground.sample_resource import as_written, sample_resource, without_engine_schema
 from crossply.ui.playground.typed_resource import MAX_TEXT, TextProblem, TypedResource, read_resource
 from crossply.ui.views.schema_form import UnusableValue, form_of, set_field
 from crossply.values import Object

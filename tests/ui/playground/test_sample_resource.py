@@ -1,7 +1,7 @@
 from crossply.kinds.definition import parse_definition
 from crossply.ui.pages.playground import MAX_PACKED, pack_text, unpack_text
 from crossply.ui.playground.platform import schema_at
-from crossply.ui.playground.sample import as_written, sample_resource, without_engine_schema
+from crossply.ui.playground.sample_resource import as_written, sample_resource, without_engine_schema
 from crossply.ui.playground.typed_resource import MAX_TEXT, read_resource
 from crossply.values.yaml import dump
 from tests.support.ui.shop_platform import DATABASES, SHOPS, VERSION, shop

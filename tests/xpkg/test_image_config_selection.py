@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.xpkg.image_configs import VERIFICATION, is_for, pull_secret, rewritten, select_config
+from crossply.xpkg.image_config_selection import VERIFICATION, is_for, pull_secret, rewritten, select_config
 
 
 def config(name: str, *prefixes: str, **spec: Any) -> dict[str, Any]:
