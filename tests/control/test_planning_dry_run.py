@@ -20,13 +20,13 @@ SECRET = Kind("", "v1", "Secret", "secrets", True)
 
 @pytest.fixture
 async def real(server):
-    """A client of the real world."""
+    """A client of the cluster."""
     async with Client(server.config) as client:
         yield client
 
 
 @pytest.fixture
-async def imagined(server):
+async def planned(server):
     """A client whose writes are dry runs."""
     async with DryRunClient(server.config) as client:
         yield client
@@ -47,87 +47,87 @@ async def names(client, ns, **selectors):
     return listed_names - {"kube-root-ca.crt"}
 
 
-async def test_reads_return_the_planned_writes_and_the_server_has_none_of_them(real, imagined, ns):
-    created = await imagined.create(CONFIG_MAP, config_map(ns, a="1"))
+async def test_reads_return_the_planned_writes_and_the_server_has_none_of_them(real, planned, ns):
+    created = await planned.create(CONFIG_MAP, config_map(ns, a="1"))
     assert created["metadata"]["uid"]
-    changed = await imagined.patch_merge(CONFIG_MAP, "it", {"data": {"b": "2"}}, ns)
+    changed = await planned.patch_merge(CONFIG_MAP, "it", {"data": {"b": "2"}}, ns)
     assert changed["data"] == {"a": "1", "b": "2"}
     assert changed["metadata"]["uid"] == created["metadata"]["uid"]
-    assert (await imagined.get(CONFIG_MAP, "it", ns))["data"] == {"a": "1", "b": "2"}
-    assert await names(imagined, ns) == {"it"}
+    assert (await planned.get(CONFIG_MAP, "it", ns))["data"] == {"a": "1", "b": "2"}
+    assert await names(planned, ns) == {"it"}
     assert await names(real, ns) == set()
     with pytest.raises(AlreadyExists):
-        await imagined.create(CONFIG_MAP, config_map(ns))
+        await planned.create(CONFIG_MAP, config_map(ns))
 
 
-async def test_an_object_of_the_server_changes_in_the_imagined_world_only(real, imagined, ns):
+async def test_an_object_of_the_server_changes_in_the_dry_run_only(real, planned, ns):
     live = await real.create(CONFIG_MAP, config_map(ns, a="1"))
-    await imagined.apply(CONFIG_MAP, config_map(ns, a="2"), "me")
-    await imagined.patch_merge(CONFIG_MAP, "it", {"data": {"b": "3"}}, ns)
+    await planned.apply(CONFIG_MAP, config_map(ns, a="2"), "me")
+    await planned.patch_merge(CONFIG_MAP, "it", {"data": {"b": "3"}}, ns)
     # A second apply by the same manager takes out what it no longer has, and leaves what others wrote.
-    await imagined.apply(CONFIG_MAP, config_map(ns, c="4"), "me")
-    assert (await imagined.get(CONFIG_MAP, "it", ns))["data"] == {"b": "3", "c": "4"}
+    await planned.apply(CONFIG_MAP, config_map(ns, c="4"), "me")
+    assert (await planned.get(CONFIG_MAP, "it", ns))["data"] == {"b": "3", "c": "4"}
     assert await real.get(CONFIG_MAP, "it", ns) == live
 
 
-async def test_the_server_decides_about_validity(real, imagined, ns):
+async def test_the_server_decides_about_validity(real, planned, ns):
     with pytest.raises(Invalid):
-        await imagined.create(CONFIG_MAP, config_map(ns, name="Not A Name"))
+        await planned.create(CONFIG_MAP, config_map(ns, name="Not A Name"))
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": ns}}
-    applied = await imagined.apply(SECRET, {**secret, "stringData": {"a": "b"}}, "me")
+    applied = await planned.apply(SECRET, {**secret, "stringData": {"a": "b"}}, "me")
     assert (applied["type"], applied["data"]) == ("Opaque", {"a": "Yg=="})
 
 
-async def test_a_write_that_changes_nothing_makes_no_new_version(real, imagined, ns):
+async def test_a_write_that_changes_nothing_makes_no_new_version(real, planned, ns):
     await real.apply(CONFIG_MAP, config_map(ns, a="1"), "me")
-    first = await imagined.apply(CONFIG_MAP, config_map(ns, a="1"), "me")
-    assert imagined.store.history() == []
+    first = await planned.apply(CONFIG_MAP, config_map(ns, a="1"), "me")
+    assert planned.store.history() == []
     assert first == await real.get(CONFIG_MAP, "it", ns)
 
 
-async def test_a_stale_write_is_refused(real, imagined, ns):
+async def test_a_stale_write_is_refused(real, planned, ns):
     live = await real.create(CONFIG_MAP, config_map(ns, a="1"))
     version = live["metadata"]["resourceVersion"]
     stale = {"metadata": {"resourceVersion": version}, "data": {"a": "2"}}
-    await imagined.patch_merge(CONFIG_MAP, "it", stale, ns)
+    await planned.patch_merge(CONFIG_MAP, "it", stale, ns)
     with pytest.raises(Conflict):
-        await imagined.patch_merge(CONFIG_MAP, "it", stale, ns)
+        await planned.patch_merge(CONFIG_MAP, "it", stale, ns)
 
 
-async def test_deleted_objects_are_gone_from_reads_and_lists(real, imagined, ns):
+async def test_deleted_objects_are_gone_from_reads_and_lists(real, planned, ns):
     await real.create(CONFIG_MAP, config_map(ns, "one"))
     await real.create(CONFIG_MAP, config_map(ns, "two"))
-    assert await imagined.delete(CONFIG_MAP, "one", ns, "Foreground")
-    assert await imagined.get(CONFIG_MAP, "one", ns) is None
-    assert await names(imagined, ns) == {"two"}
-    assert not await imagined.delete(CONFIG_MAP, "one", ns)
+    assert await planned.delete(CONFIG_MAP, "one", ns, "Foreground")
+    assert await planned.get(CONFIG_MAP, "one", ns) is None
+    assert await names(planned, ns) == {"two"}
+    assert not await planned.delete(CONFIG_MAP, "one", ns)
     assert await names(real, ns) == {"one", "two"}
     assert (await real.get(CONFIG_MAP, "one", ns))["metadata"].get("deletionTimestamp") is None
 
 
-async def test_watches_send_planned_objects(real, imagined, ns):
+async def test_watches_send_planned_objects(real, planned, ns):
     await real.create(CONFIG_MAP, config_map(ns, a="1"))
-    changes = watch_objects(imagined, CONFIG_MAP, namespace=ns)
+    changes = watch_objects(planned, CONFIG_MAP, namespace=ns)
     async with aclosing(changes):
         async for change in changes:
             if change.type == SYNCED:
                 break
-        await imagined.patch_merge(CONFIG_MAP, "it", {"data": {"a": "2"}}, ns)
-        await imagined.delete(CONFIG_MAP, "it", ns)
+        await planned.patch_merge(CONFIG_MAP, "it", {"data": {"a": "2"}}, ns)
+        await planned.delete(CONFIG_MAP, "it", ns)
         events = [await anext(changes) for _ in range(2)]
     assert [event.type for event in events] == [MODIFIED, DELETED]
     assert events[0].obj["data"] == {"a": "2"}
 
 
-async def test_events_are_recorded_and_never_sent(real, imagined, ns):
+async def test_events_are_recorded_and_never_sent(real, planned, ns):
     event = Kind("", "v1", "Event", "events", True)
-    await imagined.create(event, {"metadata": {"name": "e", "namespace": ns}, "message": "hello"})
-    assert [event["message"] for event in imagined.store.events] == ["hello"]
+    await planned.create(event, {"metadata": {"name": "e", "namespace": ns}, "message": "hello"})
+    assert [event["message"] for event in planned.store.events] == ["hello"]
     assert (await real.list(event, ns)).items == []
-    assert imagined.counts["create", "events"] == 0
+    assert planned.counts["create", "events"] == 0
 
 
-async def test_objects_of_a_kind_and_in_a_namespace_that_are_only_imagined(real, imagined, ns):
+async def test_objects_of_a_kind_and_in_a_namespace_that_are_only_imagined(real, planned, ns):
     group = f"{ns}.example.org"
     kind = Kind(group, "v1", "Widget", "widgets", True)
     size = {"type": "string", "maxLength": 3, "default": "m"}
@@ -150,17 +150,17 @@ async def test_objects_of_a_kind_and_in_a_namespace_that_are_only_imagined(real,
         "metadata": {"name": "w", "namespace": ns},
     }
     with pytest.raises(NotServed):
-        await imagined.list(kind)
-    await imagined.apply(DEFINITION, crd, "me")
-    applied = await imagined.apply(kind, {**widget, "spec": {"unknown": 1}}, "me")
+        await planned.list(kind)
+    await planned.apply(DEFINITION, crd, "me")
+    applied = await planned.apply(kind, {**widget, "spec": {"unknown": 1}}, "me")
     assert applied["spec"] == {"size": "m"}
     with pytest.raises(Invalid, match=r'Widget.* "w" is invalid: spec.size: Too long'):
-        await imagined.apply(kind, {**widget, "spec": {"size": "huge"}}, "me")
-    assert len((await imagined.list(kind, ns)).items) == 1
+        await planned.apply(kind, {**widget, "spec": {"size": "huge"}}, "me")
+    assert len((await planned.list(kind, ns)).items) == 1
     home = f"{ns}-new"
-    await imagined.create(NAMESPACE, {"metadata": {"name": home}})
-    await imagined.apply(CONFIG_MAP, config_map(home, a="1"), "me")
-    assert await names(imagined, home) == {"it"}
+    await planned.create(NAMESPACE, {"metadata": {"name": home}})
+    await planned.apply(CONFIG_MAP, config_map(home, a="1"), "me")
+    assert await names(planned, home) == {"it"}
     assert await real.get(NAMESPACE, home) is None
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.kinds import FUNCTION, FUNCTION_REVISION
-from crossply.control.planning.planned_functions import know_functions
+from crossply.control.planning.planned_functions import put_planned_revisions
 
 pytestmark = pytest.mark.usefixtures("installed")
 
@@ -49,7 +49,7 @@ async def test_a_built_in_function_that_crossplane_installed_gets_a_revision_onl
     status = {"resolvedImage": PACKAGE, "endpoint": f"dns:///{name}.crossplane-system:9443"}
     await client.update_status(FUNCTION_REVISION, {**revision, "status": status})
     functions = Known()
-    await know_functions(client, functions)
+    await put_planned_revisions(client, functions)
     assert len([revision for revision in functions.revisions if revision != current]) == coming, reason
     await client.delete(FUNCTION, name)
     await client.delete(FUNCTION_REVISION, current)

@@ -11,7 +11,11 @@ from crossply.control.kinds import COMPOSITION, REVISION
 from crossply.control.planning.api_urls import key_of
 from crossply.control.planning.dry_run_client import DryRunClient
 from crossply.control.planning.governed_kinds import GovernedKinds
-from crossply.control.planning.planned_functions import host_access_check, know_functions, planned_functions
+from crossply.control.planning.planned_functions import (
+    host_access_check,
+    planned_functions,
+    put_planned_revisions,
+)
 from crossply.control.planning.reconcile_rounds import ReconcileRounds
 from crossply.functions.host_access_policy import HostAccess
 from crossply.kube.config import ClusterConfig
@@ -36,7 +40,7 @@ async def explain_now(config: ClusterConfig, kind: Kind, xr: Object, access: Hos
             kinds = GovernedKinds(plane, Compositions(compositions, revisions))
             rounds = ReconcileRounds(plane, client.store, kinds, lambda done, total: None)
             await rounds.guarded(asyncio.gather(compositions.synced.wait(), revisions.synced.wait()))
-            await know_functions(client, functions)
+            await put_planned_revisions(client, functions)
             await kinds.load()
             if kinds.at(key) is None:
                 return None

@@ -1,4 +1,4 @@
-"""A world that is only imagined: the cluster as it would be after the writes that are sent here.
+"""The client of a dry run: the cluster as it would be after the writes that are sent here.
 
 Every write goes to the API server as a dry run, so defaults, pruning, validation, admission and the owners of
 fields are the server's own; nothing is ever changed. What the server answers is kept, and is what reads,
@@ -6,7 +6,7 @@ lists and watches show from then on. So the very controllers can work on it with
 what they leave behind is what they would really do.
 
 A second write to an object must build on the first, which the server does not know. An update or a patch is
-sent whole, on top of what is imagined; the change that an apply makes is carried over to it.
+sent whole, on top of what is planned; the change that an apply makes is carried over to it.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class DryRunTransport(Transport):
 
     @asynccontextmanager
     async def stream(self, request: Request, seconds: float) -> AsyncIterator[aiohttp.StreamReader]:
-        """A watch of what is imagined; what exists is to be listed first."""
+        """A watch of what is planned; what exists is to be listed first."""
         address = parse_path(request.path)
         if address is None or "sendInitialEvents" in request.query:
             raise Invalid("a dry run has no streaming lists")
@@ -103,7 +103,7 @@ class DryRunTransport(Transport):
         return _reply(at(address, obj))
 
     async def _write(self, address: ObjectPath, request: Request) -> Object:
-        if request.method != "DELETE" and self.store.is_imaginary(address):
+        if request.method != "DELETE" and self.store.is_only_planned(address):
             return await self._write_here(address, request)
         if request.method == "POST":
             return await self._create(address, request)
@@ -183,7 +183,7 @@ class DryRunTransport(Transport):
         return self.store.keep(address, known, known.after_status_apply(manager, answer))
 
     async def _replace(self, address: ObjectPath, request: Request, known: DryRunObject) -> Object:
-        """An update, or a merge patch, which is an update on top of what is imagined."""
+        """An update, or a merge patch, which is an update on top of what is planned."""
         assert known.now is not None
         body = orjson.loads(request.body or b"{}")
         known.check_expected(body)
@@ -192,7 +192,7 @@ class DryRunTransport(Transport):
             return await self._replace_status(address, request, known, desired)
         answer = await self._try_replace(address, request, known, desired)
         if not known.is_untouched and "status" in known.now:
-            # The server keeps the status that it has; what is imagined of it stays, too.
+            # The server keeps the status that it has; what is planned of it stays, too.
             answer = {**answer, "status": known.now["status"]}
         return self.store.keep(address, known, answer)
 

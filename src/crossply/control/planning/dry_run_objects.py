@@ -18,7 +18,7 @@ _IDENTITY = ("uid", "creationTimestamp")
 class DryRunObject:
     """One object. None stands for an object that does not exist."""
 
-    __slots__ = ("applied", "before", "now", "wished")
+    __slots__ = ("applied", "before", "desired", "now")
 
     def __init__(self, before: Object | None) -> None:
         self.before = before
@@ -27,12 +27,12 @@ class DryRunObject:
         """What it would have."""
         self.applied: dict[str, Object] = {}
         """What the server answered to each manager's last apply."""
-        self.wished: dict[str, Object] = {}
+        self.desired: dict[str, Object] = {}
         """What each manager applied last."""
 
     @property
     def is_untouched(self) -> bool:
-        """Whether nothing was imagined of it yet, so that the server's answer is the whole truth."""
+        """Whether nothing was planned for it yet, so that the server's answer is the whole truth."""
         return self.now is self.before
 
     def check_expected(self, body: Any) -> None:
@@ -45,8 +45,8 @@ class DryRunObject:
 
     def after_apply(self, manager: str, desired: Object, answer: Object) -> Object:
         """What it is after an apply, which the server tried on the object that it really has."""
-        base, last = self.applied.get(manager) or self.before or {}, self.wished.get(manager)
-        self.applied[manager], self.wished[manager] = answer, desired
+        base, last = self.applied.get(manager) or self.before or {}, self.desired.get(manager)
+        self.applied[manager], self.desired[manager] = answer, desired
         if self.is_untouched or self.now is None:
             return answer
         result = carried(base, answer, self.now)

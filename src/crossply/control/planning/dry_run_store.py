@@ -18,13 +18,13 @@ from crossply.kube.watch import ADDED, DELETED, MODIFIED
 from crossply.values import Object
 
 FIRST_VERSION = 10**17
-"""What is imagined is newer than anything that the server has."""
+"""What is planned is newer than anything that the server has."""
 _TURNS = 2_000
 """Turns of the loop after which watches that do not catch up are not waited for any longer."""
 
 
 class DryRunStore:
-    """The imagined part of a world; the rest is as the API server has it."""
+    """The planned part of a cluster; the rest is as the API server has it."""
 
     def __init__(self) -> None:
         self.events: list[Object] = []
@@ -44,18 +44,18 @@ class DryRunStore:
         return list(self._objects)
 
     def known(self, key: ObjectKey) -> DryRunObject | None:
-        """What is imagined of an object, if anything is."""
+        """What is planned for an object, if anything is."""
         return self._objects.get(key)
 
     def begin(self, key: ObjectKey, live: Object | None) -> DryRunObject:
-        """Begin to imagine an object, from what the server has."""
+        """Add an object, as the server has it."""
         return self._objects.setdefault(key, DryRunObject(live))
 
     def history(self, since: int = 0) -> list[StoreChange]:
         """Every change, in order; without the first so many."""
         return self._history[since:]
 
-    def is_imaginary(self, address: ObjectPath) -> bool:
+    def is_only_planned(self, address: ObjectPath) -> bool:
         """Whether the server does not know the kind, or the namespace, of an object."""
         if self.kinds.has(address):
             return True
@@ -65,16 +65,16 @@ class DryRunStore:
         return namespace is not None and namespace.before is None and namespace.now is not None
 
     def listed(self, address: ObjectPath, query: Mapping[str, str], page: Object) -> Object:
-        """A page of a collection as it would be; what is imagined comes with the last page."""
+        """A page of a collection as it would be; what is planned comes with the last page."""
         if not is_partial(page):
             for item in page.get("items") or ():
                 self.looked_at.setdefault(_key_in(address, item), _with_kind(page, item))
-        here = {key: imagined.now for key, imagined in self._objects.items() if _is_of(address, key)}
-        items = [item for item in page.get("items") or () if _key_in(address, item) not in here]
+        planned = {key: known.now for key, known in self._objects.items() if _is_of(address, key)}
+        items = [item for item in page.get("items") or () if _key_in(address, item) not in planned]
         if not page["metadata"].get("continue"):
             items += [
                 at(address, obj)
-                for obj in here.values()
+                for obj in planned.values()
                 if obj is not None and is_selected(obj, address.namespace, query)
             ]
         metadata = {**page["metadata"], "resourceVersion": str(self._version)}
@@ -104,7 +104,7 @@ class DryRunStore:
 
     @contextmanager
     def feed(self, address: ObjectPath, query: Mapping[str, str]) -> Iterator[DryRunWatch]:
-        """A watch of what is imagined from a version on."""
+        """A watch of what is planned, from a version on."""
         watch = DryRunWatch(address, query)
         for change in self._history:
             if change.version > int(query.get("resourceVersion") or 0):

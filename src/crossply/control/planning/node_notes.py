@@ -52,7 +52,7 @@ def annotate(
     reason = blocking_reason(governed, node.obj) if not governed.is_claim else ""
     if reason:
         node.notes.append(reason)
-    if node.key in rounds.restless:
+    if node.key in rounds.unstable:
         node.notes.append(f"would not come to rest: it still changes after {MOST_RUNS} reconciles")
 
 

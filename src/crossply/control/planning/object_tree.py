@@ -1,4 +1,4 @@
-"""Comparing two worlds, the real one and the imagined one, from a composite resource down.
+"""Compares the cluster as it is with the cluster as planned, from a composite resource down.
 
 What a composite resource is made of is what its references name: those it has now, and those it would have.
 """

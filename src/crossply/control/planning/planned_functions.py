@@ -70,7 +70,7 @@ def planned_functions(check_host_access: Check) -> RecordedFunctions:
     return RecordedFunctions(factory)
 
 
-async def know_functions(client: Client, functions: PipelineFunctions) -> None:
+async def put_planned_revisions(client: Client, functions: PipelineFunctions) -> None:
     """Know all Functions and their revisions, as they would be."""
     listed = await client.list(FUNCTION_REVISION)
     revisions = [_pinned(orjson.loads(data)) for data in listed.items]
@@ -79,11 +79,11 @@ async def know_functions(client: Client, functions: PipelineFunctions) -> None:
     for data in (await client.list(FUNCTION)).items:
         function = orjson.loads(data)
         functions.put(function)
-        coming = _coming(
+        next_revision = _next_revision(
             function, [revision for revision in revisions if name_of(function) in package_of(revision)]
         )
-        if coming is not None:
-            functions.put_revision(coming)
+        if next_revision is not None:
+            functions.put_revision(next_revision)
 
 
 @cache
@@ -102,7 +102,7 @@ def _pinned(revision: Object) -> Object:
     return {**revision, "spec": {**revision["spec"], "image": f"{image}@{digest}"}}
 
 
-def _coming(function: Object, revisions: list[Object]) -> Object | None:
+def _next_revision(function: Object, revisions: list[Object]) -> Object | None:
     """The revision that a Function is about to get."""
     image = function["spec"]["package"]
     try:
@@ -125,8 +125,12 @@ def _coming(function: Object, revisions: list[Object]) -> Object | None:
     newest = [name_of(revision) for revision in revisions if revision["spec"]["revision"] == highest]
     if newest == [revision_name(function, identity)]:
         return None
-    coming = revision_for(function, FUNCTIONS, identity, Decision(highest + 1, active=True))
-    return coming if local else {**coming, "status": {"endpoint": f"image:///{name_of(coming)}"}}
+    next_revision = revision_for(function, FUNCTIONS, identity, Decision(highest + 1, active=True))
+    return (
+        next_revision
+        if local
+        else {**next_revision, "status": {"endpoint": f"image:///{name_of(next_revision)}"}}
+    )
 
 
 class RecordedFunctions(PipelineFunctions):

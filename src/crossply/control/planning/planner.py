@@ -29,7 +29,7 @@ from crossply.control.planning.managed_notes import annotate_external
 from crossply.control.planning.node_notes import annotate
 from crossply.control.planning.object_tree import DELETE, NONE, Forest, Node
 from crossply.control.planning.planned_crds import define, is_definition
-from crossply.control.planning.planned_functions import know_functions
+from crossply.control.planning.planned_functions import put_planned_revisions
 from crossply.control.planning.random_selections import RandomSelections
 from crossply.control.planning.reconcile_rounds import CONCURRENCY, Progress, ReconcileRounds
 from crossply.control.planning.refused_resources import explain_refusals
@@ -118,7 +118,7 @@ class Planner:
     async def _delete(self, kind: Kind, obj: Object) -> None:
         if is_definition(kind.group, kind.plural):
             for governed in self._kinds.defined_by(name_of(obj)):
-                await self._concerned.undefine(governed)
+                await self._affected.undefine(governed)
         await self._client.delete(kind, name_of(obj), namespace_of(obj))
 
     def _begin(self) -> None:
@@ -126,7 +126,7 @@ class Planner:
         compositions, revisions = caches.acquire(COMPOSITION), caches.acquire(REVISION)
         self._kinds = GovernedKinds(self._plane, Compositions(compositions, revisions))
         self._forest = Forest(self._plane, self._store, self._kinds, CONCURRENCY)
-        self._concerned = AffectedObjects(self._plane, self._store, self._kinds)
+        self._affected = AffectedObjects(self._plane, self._store, self._kinds)
         self._rounds = ReconcileRounds(self._plane, self._store, self._kinds, self._progress)
         self._synced = (compositions.synced, revisions.synced)
 
@@ -181,18 +181,18 @@ class Planner:
     async def _finish(self) -> Plan:
         await self._rounds.guarded(asyncio.gather(*(synced.wait() for synced in self._synced)))
         await self._store.quiet()
-        await know_functions(self._client, self._plane.functions)
+        await put_planned_revisions(self._client, self._plane.functions)
         await self._kinds.load()
-        await self._concerned.find()
-        for node in self._concerned.refused:
+        await self._affected.find()
+        for node in self._affected.refused:
             self._take(node)
-        await self._rounds.settle(self._concerned.due)
+        await self._rounds.settle(self._affected.due)
         return await self._compared()
 
     async def _compared(self) -> Plan:
         plan = Plan()
-        concerned = self._concerned
-        touched = dict.fromkeys((*concerned.due, *self._store.written(), *concerned.blocked))
+        affected = self._affected
+        touched = dict.fromkeys((*affected.due, *self._store.written(), *affected.blocked))
         roots = dict.fromkeys(self._root(key, touched) for key in touched if self._kinds.at(key) is not None)
         for key in sorted(roots):
             governed = self._kinds.at(key)
@@ -205,12 +205,12 @@ class Planner:
             if node is not None:
                 plan.others.append(node)
         plan.others += await self._forest.rest()
-        chances = await RandomSelections.among(self._client, self._store)
+        selections = await RandomSelections.among(self._client, self._store)
         for node in plan.nodes():
             governed = self._kinds.at(node.key)
-            annotate(node, governed, self._rounds, self._store, self._concerned.blocked)
+            annotate(node, governed, self._rounds, self._store, self._affected.blocked)
             if governed is not None and not governed.is_claim and not node.error:
-                node.notes += filter(None, [chances.note(node.key, governed)])
+                node.notes += filter(None, [selections.note(node.key, governed)])
         await self._explain_managed(plan)
         return plan
 
@@ -234,7 +234,7 @@ class Planner:
         return usages
 
     async def _tree(self, key: ObjectKey, governed: Governed) -> Node | None:
-        if key in self._concerned.blocked:
+        if key in self._affected.blocked:
             return await self._forest.leaf(key, governed)
         return await self._forest.tree(key, governed.kind)
 

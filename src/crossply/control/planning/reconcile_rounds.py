@@ -1,4 +1,4 @@
-"""Reconciling in the imagined store, round by round, until nothing changes any more.
+"""Reconciling in the store of the dry run, round by round, until nothing changes any more.
 
 A change wakes whom it would wake in the real one: the composite resource or claim itself, the composite
 resource that controls the object, and the claim of a composite resource.
@@ -58,7 +58,7 @@ class ReconcileRounds:
         """What went wrong in the last reconcile of each."""
 
     @property
-    def restless(self) -> set[ObjectKey]:
+    def unstable(self) -> set[ObjectKey]:
         """What would go on changing."""
         return {key for key, runs in self._runs.items() if runs > MOST_RUNS}
 
@@ -83,10 +83,10 @@ class ReconcileRounds:
         for change in changes:
             for obj in (change.before, change.after):
                 if obj is not None:
-                    enqueued.update(dict.fromkeys(self._concerned(change.key, obj)))
+                    enqueued.update(dict.fromkeys(self._affected_by(change.key, obj)))
         return list(enqueued)
 
-    def _concerned(self, key: ObjectKey, obj: Object) -> Iterable[ObjectKey]:
+    def _affected_by(self, key: ObjectKey, obj: Object) -> Iterable[ObjectKey]:
         governed = self._kinds.at(key)
         if governed is not None:
             yield key
