@@ -58,7 +58,7 @@ def main() -> int:
 
 
 def is_running() -> bool:
-    from crossply.cli.up.lock import running
+    from crossply.cli.local_control_plane.lock import running
 
     return DATA.is_dir() and running(str(DATA)) is not None
 

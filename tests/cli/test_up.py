@@ -14,10 +14,10 @@ import pytest
 
 import crossply as crossply_package
 from crossply.cli.framework.parser import Parsed, parse
+from crossply.cli.local_control_plane.data_directory import saved_port
+from crossply.cli.local_control_plane.lock import is_locked, running
 from crossply.cli.up.background_start import detached_words
 from crossply.cli.up.command import COMMAND
-from crossply.cli.up.data_directory import saved_port
-from crossply.cli.up.lock import is_locked, running
 from tests.support.cli.up_process import CROSSPLY, api_servers, crossply, eventually, kill, plane_at
 from tests.support.patience import PATIENCE
 from tests.support.ports import free_port

@@ -10,9 +10,10 @@ import sys
 
 import pytest
 
-from crossply.cli.up import lock as up_lock
-from crossply.cli.up.failures import AlreadyRunning
-from crossply.cli.up.process_identity import Process, start_time
+from crossply.cli.local_control_plane import lock as up_lock
+from crossply.cli.local_control_plane.data_directory import LOCK_FILE
+from crossply.cli.local_control_plane.failures import AlreadyRunning
+from crossply.cli.local_control_plane.process_identity import Process, start_time
 from tests.support.cli.up_process import crossply
 
 
@@ -27,7 +28,7 @@ def stranger():
 @contextlib.contextmanager
 def locked(directory):
     """A lock that another process has."""
-    with open(directory / up_lock.LOCK_FILE, "a+") as file:
+    with open(directory / LOCK_FILE, "a+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield file
 
@@ -40,14 +41,14 @@ def records(pid: int, started: str) -> list[str]:
 def test_a_record_without_a_lock_names_no_process(tmp_path, stranger):
     """The one that wrote it has ended, and the number may be another's by now."""
     for record in records(stranger.pid, start_time(stranger.pid)):
-        (tmp_path / up_lock.LOCK_FILE).write_text(record)
+        (tmp_path / LOCK_FILE).write_text(record)
         done = crossply("down", "--data", str(tmp_path))
         assert (done.returncode, done.stdout) == (0, "not running\n"), record
     assert stranger.poll() is None
 
 
 def test_a_lock_with_a_wrong_record_names_no_process(tmp_path, stranger):
-    path, directory = tmp_path / up_lock.LOCK_FILE, str(tmp_path)
+    path, directory = tmp_path / LOCK_FILE, str(tmp_path)
     with locked(tmp_path):
         for record in records(stranger.pid, f"{start_time(stranger.pid)}0"):
             path.write_text(record)
@@ -58,7 +59,7 @@ def test_a_lock_with_a_wrong_record_names_no_process(tmp_path, stranger):
 
 
 def test_a_process_without_the_lock_is_not_signalled_whatever_the_file_has(tmp_path, stranger):
-    path = tmp_path / up_lock.LOCK_FILE
+    path = tmp_path / LOCK_FILE
     with locked(tmp_path):
         path.write_text(f"{stranger.pid} {start_time(stranger.pid)}\n")
         assert up_lock.running(str(tmp_path)) is None
@@ -96,7 +97,7 @@ def test_a_lock_stays_until_all_processes_that_inherited_it_exit(tmp_path):
 
 def test_a_link_in_place_of_the_lock_is_not_followed(tmp_path):
     (tmp_path / "precious").write_text("kept")
-    (tmp_path / up_lock.LOCK_FILE).symlink_to(tmp_path / "precious")
+    (tmp_path / LOCK_FILE).symlink_to(tmp_path / "precious")
     with pytest.raises(OSError, match="symbolic link"):
         up_lock.acquire(str(tmp_path))
     assert (tmp_path / "precious").read_text() == "kept"

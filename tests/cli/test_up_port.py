@@ -9,10 +9,10 @@ import socket
 import pytest
 
 from crossply.cli.framework.command import Invocation
-from crossply.cli.up import lock as up_lock
+from crossply.cli.local_control_plane import lock as up_lock
+from crossply.cli.local_control_plane.data_directory import keep_port
+from crossply.cli.local_control_plane.failures import PortInUse
 from crossply.cli.up.api_process import ApiProcess, ApiSettings, start_on_some_port
-from crossply.cli.up.data_directory import keep_port
-from crossply.cli.up.failures import PortInUse
 
 
 @pytest.mark.parametrize("is_chosen", [False, True])

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import pytest
 
-from crossply.cli.up.lock import is_locked
+from crossply.cli.local_control_plane.lock import is_locked
 from tests.support.patience import PATIENCE
 from tests.support.programs import needs
 

@@ -12,9 +12,9 @@ import pytest
 
 from crossply.cli.framework.command import Invocation
 from crossply.cli.framework.parser import Parsed, parse
+from crossply.cli.local_control_plane.lock import is_locked
 from crossply.cli.up.dashboard_flags import offered_address
 from crossply.cli.up.dashboard_process import make_dashboard
-from crossply.cli.up.lock import is_locked
 from tests.support.control_plane import CROSSPLY
 from tests.support.patience import PATIENCE
 

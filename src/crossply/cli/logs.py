@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterator
 from typing import BinaryIO
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation, UsageError
-from crossply.cli.up.data_directory import DEFAULT_DATA, LOGS, check_owner, data_directory_of
+from crossply.cli.local_control_plane.data_directory import DEFAULT_DATA, LOGS, check_owner, data_directory_of
 
 _KINDS = {
     "provider": "provider",
@@ -45,7 +45,7 @@ def _resource(invocation: Invocation) -> tuple[str, str]:
 
 
 def _refuse(data: str, kind: str, name: str) -> None:
-    from crossply.cli.up.failures import NoLog
+    from crossply.cli.local_control_plane.failures import NoLog
 
     logs = os.path.join(data, LOGS)
     known = sorted(

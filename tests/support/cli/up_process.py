@@ -10,8 +10,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from crossply.cli.up.lock import is_locked, running
-from crossply.cli.up.process_identity import Process, start_time
+from crossply.cli.local_control_plane.lock import is_locked, running
+from crossply.cli.local_control_plane.process_identity import Process, start_time
 from crossply.values.yaml import load
 from tests.support.patience import PATIENCE
 from tests.support.running_processes import processes_with

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from crossply.cli.framework.command import Command, Invocation
-from crossply.cli.up.data_directory import data_flag, open_data_directory
+from crossply.cli.local_control_plane.data_directory import data_flag, open_data_directory
 
 
 def run(invocation: Invocation) -> int:

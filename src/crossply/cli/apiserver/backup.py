@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from crossply.cli.framework.command import Argument, Command, Invocation
-from crossply.cli.up.data_directory import check_owner, data_flag
+from crossply.cli.local_control_plane.data_directory import check_owner, data_flag
 
 
 def run(invocation: Invocation) -> int:

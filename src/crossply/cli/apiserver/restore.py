@@ -6,7 +6,7 @@ import os
 
 from crossply.cli.apiserver.encryption_flags import ENCRYPTION_FLAGS, codec_of
 from crossply.cli.framework.command import Argument, Command, Invocation
-from crossply.cli.up.data_directory import data_flag, open_data_directory
+from crossply.cli.local_control_plane.data_directory import data_flag, open_data_directory
 
 
 def run(invocation: Invocation) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from crossply.cli.apiserver.encryption_flags import ENCRYPTION_FLAGS, codec_of, report_rewritten
 from crossply.cli.framework.command import Command, Flag, Invocation
 from crossply.cli.framework.flag_values import parse_address
-from crossply.cli.up.data_directory import data_flag, open_data_directory
+from crossply.cli.local_control_plane.data_directory import data_flag, open_data_directory
 from crossply.errors import CrossplyError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from crossply.cli.doctor.finding import FAIL, OK, WARN, Finding
 from crossply.cli.framework.command import Command, Flag, Invocation
 from crossply.cli.framework.common_flags import CONTEXT, DEFAULT_OR_JSON, IMPERSONATION
-from crossply.cli.up.data_directory import data_directory_of, data_flag
+from crossply.cli.local_control_plane.data_directory import data_directory_of, data_flag
 from crossply.errors import CrossplyError
 
 if TYPE_CHECKING:

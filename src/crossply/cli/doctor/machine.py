@@ -114,8 +114,8 @@ def _disk(check: str, directory: str) -> Finding:
 
 
 def _data_directory(data: str) -> Finding:
-    from crossply.cli.up.data_directory import check_owner
-    from crossply.cli.up.lock import is_locked, running
+    from crossply.cli.local_control_plane.data_directory import check_owner
+    from crossply.cli.local_control_plane.lock import is_locked, running
 
     check = "control plane here"
     if not os.path.isdir(data):

@@ -50,7 +50,7 @@ def run(invocation: Invocation) -> int:
 async def _explain(invocation: Invocation, config: ClusterConfig, target: Target, field: str) -> str:
     from crossply.cli.explain.field_sources import load_fields, write_fields
     from crossply.cli.explain.text_output import as_json, as_text
-    from crossply.cli.up.data_directory import data_directory_of
+    from crossply.cli.local_control_plane.data_directory import data_directory_of
     from crossply.diagnosis.explanation import explain_resource
     from crossply.diagnosis.package_logs import PackageLogs
     from crossply.kube.client import Client

@@ -12,7 +12,7 @@ from crossply.cli.framework.allow_shell_flags import SHELL_FLAGS, allow_shell
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation, UsageError
 from crossply.cli.framework.common_flags import output_flag
 from crossply.cli.framework.progress import progress
-from crossply.cli.up.data_directory import data_directories_near
+from crossply.cli.local_control_plane.data_directory import data_directories_near
 
 if TYPE_CHECKING:
     from crossply.control.planning.plan_run import PlanResult

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from crossply.cli.controller.function_flags import host_access
 from crossply.cli.framework.command import Invocation, UsageError
-from crossply.cli.up.data_directory import data_directories_near
+from crossply.cli.local_control_plane.data_directory import data_directories_near
 from crossply.compose.function_messages import Request, Response
 from crossply.compose.in_memory_cluster import CallFunction
 from crossply.errors import CrossplyError

@@ -35,7 +35,7 @@ def _control_plane(invocation: Invocation) -> tuple[str | None, ClusterConfig]:
     import os
 
     from crossply.cli.framework.cluster_configuration import cluster_configuration
-    from crossply.cli.up.data_directory import data_directory_of
+    from crossply.cli.local_control_plane.data_directory import data_directory_of
     from crossply.kube.config import load_config
 
     data = invocation["data"]

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import orjson
 
-from crossply.cli.up.data_directory import METRICS_SOCKET
+from crossply.cli.local_control_plane.data_directory import METRICS_SOCKET
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.failures import KubeError

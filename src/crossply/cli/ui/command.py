@@ -22,7 +22,7 @@ def run(invocation: Invocation) -> int:
 
     import uvloop
 
-    from crossply.cli.up.data_directory import LOGS, METRICS_SOCKET, data_directory_of
+    from crossply.cli.local_control_plane.data_directory import LOGS, METRICS_SOCKET, data_directory_of
     from crossply.kube.config import load_config
     from crossply.ui.listen_socket import listen
     from crossply.ui.one_time_token import KEY_BYTES

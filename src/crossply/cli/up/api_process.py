@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 
 from crossply.cli.apiserver.serve import FAILED, READY
 from crossply.cli.framework.command import Invocation
-from crossply.cli.up.data_directory import keep_port, saved_port
-from crossply.cli.up.failures import PortInUse, StartFailed
+from crossply.cli.local_control_plane.data_directory import keep_port, saved_port
+from crossply.cli.local_control_plane.failures import PortInUse, StartFailed
 from crossply.values.backoff import pause_after
 
 _LOOPBACK = "127.0.0.1"

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 from crossply.cli.framework.command import Invocation
 from crossply.cli.framework.progress import progress
-from crossply.cli.up.data_directory import LOG_FILE, open_data_directory
-from crossply.cli.up.failures import StartFailed
-from crossply.cli.up.lock import is_locked, running
+from crossply.cli.local_control_plane.data_directory import LOG_FILE, open_data_directory
+from crossply.cli.local_control_plane.failures import StartFailed
+from crossply.cli.local_control_plane.lock import is_locked, running
 
 _READY = b"ready\n"
 _START_SECONDS = 300.0

@@ -39,8 +39,8 @@ from crossply.cli.controller.run_recording_flags import UP_RUN_FLAGS, run_settin
 from crossply.cli.framework.allow_shell_flags import SHELL_FLAGS, allow_shell
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation, UsageError
 from crossply.cli.framework.flag_values import parse_address
+from crossply.cli.local_control_plane.data_directory import data_flag, open_data_directory
 from crossply.cli.up.dashboard_flags import DASHBOARD_FLAGS, offered_address
-from crossply.cli.up.data_directory import data_flag, open_data_directory
 from crossply.cli.up.provider_flags import PROVIDER_FLAGS, package_runtimes, provider_settings
 
 TYPE_CHECKING = False
@@ -77,8 +77,8 @@ def run(invocation: Invocation) -> int:
         return 0
     import uvloop
 
+    from crossply.cli.local_control_plane import lock as up_lock
     from crossply.cli.up import background_start as detach
-    from crossply.cli.up import lock as up_lock
     from crossply.cli.up.api_process import ApiSettings
     from crossply.cli.up.file_application import screen_for_picture
 

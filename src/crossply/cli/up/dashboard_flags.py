@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crossply.cli.framework.command import Flag
-from crossply.cli.up.data_directory import read_saved
+from crossply.cli.local_control_plane.data_directory import read_saved
 
 FILE = "dashboard"
 """The file of the data directory with the port and the key that signs one-time tokens."""

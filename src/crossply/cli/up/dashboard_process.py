@@ -18,8 +18,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from crossply.cli.framework.command import Invocation
+from crossply.cli.local_control_plane.data_directory import remove_saved, save
 from crossply.cli.up.dashboard_flags import FILE, LOOPBACK, saved_dashboard
-from crossply.cli.up.data_directory import remove_saved, save
 
 KEY_BYTES = 32
 _RESTART_SECONDS = 2.0

@@ -6,7 +6,7 @@ import os
 import time
 
 from crossply.cli.framework.command import Command, Invocation
-from crossply.cli.up.data_directory import check_owner, data_flag
+from crossply.cli.local_control_plane.data_directory import LOCK_FILE, check_owner, data_flag
 
 _STOP_SECONDS = 60.0
 _PAUSE = 0.05
@@ -14,7 +14,7 @@ _PAUSE = 0.05
 
 def run(invocation: Invocation) -> int:
     """Ask it to end, and wait until it and its API server have."""
-    from crossply.cli.up.lock import is_locked
+    from crossply.cli.local_control_plane.lock import is_locked
 
     data = invocation["data"]
     if not os.path.isdir(data):
@@ -30,9 +30,9 @@ def run(invocation: Invocation) -> int:
 
 
 def _stop(data: str) -> None:
-    from crossply.cli.up.failures import StopFailed
-    from crossply.cli.up.lock import LOCK_FILE, is_locked, running
-    from crossply.cli.up.process_identity import Process
+    from crossply.cli.local_control_plane.failures import StopFailed
+    from crossply.cli.local_control_plane.lock import is_locked, running
+    from crossply.cli.local_control_plane.process_identity import Process
 
     lock = os.path.join(data, LOCK_FILE)
     end = time.monotonic() + _STOP_SECONDS
@@ -55,8 +55,8 @@ def _stop(data: str) -> None:
 
 def _check_record(data: str) -> None:
     """Raise if the lock file names a process that runs and does not hold the lock: it is not signalled."""
-    from crossply.cli.up.failures import StopFailed
-    from crossply.cli.up.lock import LOCK_FILE, holds, is_locked, recorded
+    from crossply.cli.local_control_plane.failures import StopFailed
+    from crossply.cli.local_control_plane.lock import holds, is_locked, recorded
 
     process = recorded(data)
     if process is None or holds(process, data) or not process.is_alive() or not is_locked(data):

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from crossply.cli.framework.command import Invocation
+from crossply.cli.local_control_plane.data_directory import LOG_FILE
 from crossply.cli.up.dashboard_flags import offered_address
-from crossply.cli.up.data_directory import LOG_FILE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ FAILED = 1
 
 def apply_to_running(invocation: Invocation) -> int | None:
     """Apply to the control plane that runs on the data directory; None where none does."""
-    from crossply.cli.up.lock import is_locked, running
+    from crossply.cli.local_control_plane.lock import is_locked, running
 
     data = invocation["data"]
     owner = running(data) if os.path.isdir(data) and is_locked(data) else None

@@ -10,7 +10,7 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
-from crossply.cli.up.data_directory import METRICS_SOCKET
+from crossply.cli.local_control_plane.data_directory import METRICS_SOCKET
 from crossply.record.http_pages import metrics_on_socket
 
 _LOG = logging.getLogger("crossply.control")

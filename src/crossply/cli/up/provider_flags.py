@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from crossply.cli.framework.command import Flag, Invocation, UsageError
-from crossply.cli.up.data_directory import LOGS
+from crossply.cli.local_control_plane.data_directory import LOGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

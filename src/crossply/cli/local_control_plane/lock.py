@@ -12,11 +12,10 @@ import os
 import time
 from typing import NamedTuple
 
-from crossply.cli.up.data_directory import read_saved
-from crossply.cli.up.failures import AlreadyRunning
-from crossply.cli.up.process_identity import Process, start_time
+from crossply.cli.local_control_plane.data_directory import LOCK_FILE, read_saved
+from crossply.cli.local_control_plane.failures import AlreadyRunning
+from crossply.cli.local_control_plane.process_identity import Process, start_time
 
-LOCK_FILE = "up.lock"
 _RECORD_BYTES = 64
 _PAUSE = 0.05
 _PREDECESSOR_SECONDS = 40.0

@@ -13,10 +13,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from crossply.cli.framework.command import Flag, Invocation
-from crossply.cli.up.failures import UntrustedData
+from crossply.cli.local_control_plane.failures import UntrustedData
 
 DEFAULT_DATA = os.path.join(".", ".crossply")
 LOG_FILE = "up.log"
+LOCK_FILE = "up.lock"
 METRICS_SOCKET = "metrics.sock"
 """Where `crossply top` reads the figures of the control plane."""
 LOGS = "logs"
@@ -65,8 +66,6 @@ def data_directory_of(environ: Mapping[str, str]) -> str | None:
 
 def data_directories_near(kubeconfig: str, environ: Mapping[str, str]) -> list[str]:
     """The data directories of control planes on this machine: the directories of their kubeconfigs."""
-    from crossply.cli.up.lock import LOCK_FILE
-
     files = [kubeconfig, *environ.get("KUBECONFIG", "").split(os.pathsep)]
     around = [os.path.dirname(os.path.abspath(file)) for file in files if file]
     return [DEFAULT_DATA, *(path for path in around if os.path.exists(os.path.join(path, LOCK_FILE)))]

@@ -1,0 +1,1 @@
+"""What commands share of the control plane of this machine: its data directory, lock and processes."""
