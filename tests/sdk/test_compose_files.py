@@ -47,6 +47,24 @@ def test_it_changes_a_response_that_has_the_desired_state(folder: Path) -> None:
     assert (resource.object["data"], resource.ready) == ({"said": "hello there"}, READY_TRUE)
 
 
+@pytest.mark.parametrize(
+    ("directory", "line", "message", "hint"),
+    [
+        ("lib", "from .lib.names import first", "No module named '.lib.names'", "put lib/names.py beside"),
+        ("lib", "from .model.org.acme import v1", "named '.model'", "ln -s ../../.up/python/models"),
+        ("model/org", "from .model.org.acme import v1", "named '.model.org.acme'", "dependency update-cache"),
+    ],
+)
+def test_a_missing_neighbour_is_called_as_it_is_imported(
+    folder: Path, directory: str, line: str, message: str, hint: str
+) -> None:
+    (folder / directory).mkdir(parents=True)
+    (folder / "main.py").write_text(f"{line}\n\ndef compose(req, rsp):\n    pass\n")
+    with pytest.raises(FunctionFileError) as failed:
+        load(str(folder / "main.py"))
+    assert (message in str(failed.value), hint in failed.value.hint) == (True, True), failed.value
+
+
 def test_its_files_are_those_of_its_directory(folder: Path) -> None:
     files = load(str(folder / "main.py")).files
     assert {Path(file).name for file in files} == {"main.py", "words.py"}
