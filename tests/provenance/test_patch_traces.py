@@ -17,7 +17,7 @@ XR: dict[str, Any] = {
     "apiVersion": "example.org/v1",
     "kind": "App",
     "metadata": {"name": "web"},
-    "spec": {"region": "eu", "tags": {"team": "red", "tier": "one"}},
+    "spec": {"region": "eu", "tags": {"team": "red", "tier": "one"}, "words": ["a", "b"], "more": ["c"]},
 }
 BASE = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"region": "none", "fixed": "yes"}}
 OBSERVED = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "web-1"}, "status": {"id": "i-1"}}
@@ -152,3 +152,16 @@ def test_a_key_of_the_connection_secret_names_the_detail_and_the_resource():
     assert source is not None
     assert source.how == "connection detail 0 of cm (FromFieldPath)"
     assert source.sources[0] == SourceField("observed/cm", "status.id")
+
+
+def test_an_item_that_a_patch_would_add_is_a_condition_of_those_that_are_appended_later():
+    missing = {"fromFieldPath": "spec.missing", "toFieldPath": "data.list[2]"}
+    appended = {
+        "fromFieldPath": "spec.more",
+        "toFieldPath": "data.list",
+        "policy": {"toFieldPath": "ForceMergeObjectsAppendArrays"},
+    }
+    start = {"fromFieldPath": "spec.words", "toFieldPath": "data.list"}
+    source = explained([start, missing, appended]).of("cm", "data.list[2]")
+    assert source is not None
+    assert SourceField("composite", "spec.missing", CONDITION) in source.sources

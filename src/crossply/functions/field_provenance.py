@@ -32,7 +32,8 @@ class SourceField(NamedTuple):
     """A field that another one depends on, with everything below it.
 
     `object` is "composite", "observed/NAME", "desired" (the XR that earlier steps desire), "desired/NAME",
-    "context", "environment", "extra/NAME" (a resource that a function required), or "request".
+    "context", "environment", "EnvironmentConfig/NAME", "extra/NAME" (a resource that a function required), or
+    "request".
     """
 
     object: str

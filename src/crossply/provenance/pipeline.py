@@ -61,6 +61,10 @@ def _tracer(call: StepCall) -> Callable[[Request], StepTrace | None] | None:
         from crossply.functions.builtin.go_templating import field_provenance as go_templating
 
         return go_templating.trace
+    if group == "environmentconfigs.fn.crossplane.io":
+        from crossply.functions.builtin.environment_configs import field_provenance as environment_configs
+
+        return environment_configs.trace
     if call.function == NATIVE_FUNCTION:
         from crossply.functions.builtin.patch_and_transform.field_provenance import trace_native
 

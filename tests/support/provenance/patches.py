@@ -24,7 +24,7 @@ TEXT_TARGETS = (
 )
 OBJECT_TARGETS = ("spec.obj", "spec.new", "spec.merged.deeper")
 
-_BASE = {
+BASE = {
     "apiVersion": "example.org/v1",
     "kind": "Part",
     "spec": {"a": "base", "obj": {"x": "1", "y": "2"}, "list": ["p", "q"], "items": [{"v": 1.0}, {"v": 2.0}]},
@@ -117,7 +117,7 @@ _ENVIRONMENT = (
 def inputs(draw: st.DrawFn) -> dict[str, Any]:
     patch = st.one_of(from_composite(), from_composite(), combine(), st.sampled_from(_OTHERS))
     resources = [
-        {"name": name, "base": _BASE, "patches": draw(st.lists(patch, max_size=6))} for name in ("one", "two")
+        {"name": name, "base": BASE, "patches": draw(st.lists(patch, max_size=6))} for name in ("one", "two")
     ]
     return {
         "apiVersion": "pt.fn.crossplane.io/v1beta1",

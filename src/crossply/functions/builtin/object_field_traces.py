@@ -37,10 +37,12 @@ def as_conditions(sources: Iterable[SourceField]) -> tuple[SourceField, ...]:
 class TracedObject:
     """The traces of one object by the paths of its leaves."""
 
-    __slots__ = ("fields",)
+    __slots__ = ("_absent", "fields")
 
     def __init__(self) -> None:
         self.fields: FieldTraces = {}
+        self._absent: dict[Path, tuple[SourceField, ...]] = {}
+        """What could set fields that do not exist: an item that is missing moves those that are appended."""
 
     def write(self, path: Path, value: Any, trace_of: Callable[[Path], FieldTrace]) -> None:
         """Note that a value was written; `trace_of` gives the trace of a field below it by its full path."""
@@ -51,10 +53,12 @@ class TracedObject:
     def merge(self, path: Path, old: Any, value: Any, trace_of: Callable[[Path], FieldTrace]) -> None:
         """Note that a value is the result of merging into `old`: earlier sources stay sources."""
         before, old_leaves = dict(self.near(path)), dict(leaves(old, path))
+        absent = dict(self._absent)
         self._drop(path)
         for leaf, merged in leaves(value, path):
-            trace = trace_of(leaf)
-            sources = [known.sources for at, known in before.items() if is_near(at, without_indexes(leaf))]
+            trace, near = trace_of(leaf), without_indexes(leaf)
+            sources = [known.sources for at, known in before.items() if is_near(at, near)]
+            sources += [fields for at, fields in absent.items() if is_near(at, near)]
             if leaf in before and leaf in old_leaves and equal(old_leaves[leaf], merged):
                 trace, added = before[leaf], as_conditions(trace.sources)
                 self.fields[leaf] = trace._replace(sources=union(trace.sources, *sources, added))
@@ -63,8 +67,11 @@ class TracedObject:
 
     def add_sources(self, path: Path, sources: tuple[SourceField, ...]) -> None:
         """Name more sources for the fields at, below and above a path."""
-        for at, trace in list(self.near(path)):
+        near = list(self.near(path))
+        for at, trace in near:
             self.fields[at] = trace._replace(sources=union(trace.sources, sources))
+        if not near:
+            self._absent[path] = union(self._absent.get(path, ()), sources)
 
     def near(self, path: Path) -> Iterator[tuple[Path, FieldTrace]]:
         """The fields at a path, below it, and the one above it that has no own fields."""
@@ -73,6 +80,7 @@ class TracedObject:
     def _drop(self, path: Path) -> None:
         for at, _ in list(self.near(path)):
             del self.fields[at]
+        self._absent = {at: sources for at, sources in self._absent.items() if not is_near(at, path)}
 
 
 def is_near(one: Path, other: Path) -> bool:

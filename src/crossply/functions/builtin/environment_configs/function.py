@@ -9,11 +9,11 @@ default data of the step.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from crossply.compose.function_messages import (
     Request,
     Requirements,
-    Resource,
     ResourceSelector,
     Response,
     fatal,
@@ -88,11 +88,11 @@ def build_requirements(request: Request, sources: list[Object]) -> Requirements:
 def build_environment(request: Request, spec: Object) -> Object:
     """Merge default data, the environment of the request and the data of the configs, in this order."""
     try:
-        configs = list(_select_configs(request, spec))
+        configs = [(selected.place, selected.config) for selected in select_configs(request, spec)]
     except SelectionError as error:
         raise SelectionError(f"cannot get selected environment configs: {error}") from None
     try:
-        environment = merge(_context_environment(request), merged_data(configs))
+        environment = merge(context_environment(request), merged_data(configs))
     except SelectionError as error:
         raise SelectionError(f"cannot merge environment data: {error}") from None
     environment = merge(spec.get("defaultData", {}), environment)
@@ -105,7 +105,7 @@ def _requirement_name(index: int) -> str:
     return f"environment-config-{index}"
 
 
-def _context_environment(request: Request) -> Object:
+def context_environment(request: Request) -> Object:
     """The environment of the request; a value that is no object is ignored."""
     current = (request.context or {}).get(CONTEXT_KEY)
     return current if isinstance(current, dict) else {}
@@ -150,25 +150,39 @@ def _label_of(request: Request, matcher: Object) -> str | None:
         composite = request.observed.composite
         return label_from(composite.object if composite else {}, matcher, "composite field path")
     if kind == "FromEnvironmentFieldPath":
-        return label_from(_context_environment(request), matcher, "environment field path")
+        return label_from(context_environment(request), matcher, "environment field path")
     return None
 
 
-def _select_configs(request: Request, spec: Object) -> Iterator[tuple[str, Object]]:
-    """The selected configs in order, each with the field path of its data in the environment."""
+class SelectedConfig(NamedTuple):
+    """An EnvironmentConfig that is merged into the environment."""
+
+    source: int
+    """The index of the source that selects it."""
+    place: str
+    """The field path of its data in the environment."""
+    config: Object
+
+
+def select_configs(request: Request, spec: Object) -> Iterator[SelectedConfig]:
+    """The selected configs in the order in which they are merged; raises SelectionError."""
     for index, source in enumerate(spec["environmentConfigs"]):
         name = _requirement_name(index)
         # A selector without labels, because all are optional and missing, has no requirement.
         if name not in request.required_resources:
             continue
-        resources = request.required_resources[name]
-        path = source.get("toFieldPath", "")
-        for config in _select(name, source, resources, is_optional(spec.get("policy"))):
-            yield path, config
+        configs = fetched_configs(request, index)
+        place = source.get("toFieldPath", "")
+        for config in _select(name, source, configs, is_optional(spec.get("policy"))):
+            yield SelectedConfig(index, place, config)
 
 
-def _select(name: str, source: Object, resources: tuple[Resource, ...], optional: bool) -> list[Object]:
-    configs = [resource.object for resource in resources]
+def fetched_configs(request: Request, index: int) -> list[Object]:
+    """What was fetched for a source."""
+    return [resource.object for resource in request.required_resources.get(_requirement_name(index), ())]
+
+
+def _select(name: str, source: Object, configs: list[Object], optional: bool) -> list[Object]:
     try:
         if _source_type(source) == "Reference":
             return _select_referenced(_name_of(source), configs, optional)

@@ -43,7 +43,7 @@ def data_at(place: str, config: Object) -> Object:
     try:
         set_value(placed, place, config.get("data"))
     except CrossplyError:  # an invalid path, or a number that JSON cannot encode
-        name = _name(config)
+        name = config_name(config)
         raise SelectionError(
             f"cannot get data from environment config {name} into path {quote(place)}"
         ) from None
@@ -82,10 +82,11 @@ def _data(config: Object) -> Object:
 
 
 def _no_data(config: Object, reason: str) -> SelectionError:
-    return SelectionError(f"cannot get data from environment config {quote(_name(config))}: {reason}")
+    return SelectionError(f"cannot get data from environment config {quote(config_name(config))}: {reason}")
 
 
-def _name(config: Object) -> str:
+def config_name(config: Object) -> str:
+    """The name of a config; "" without one."""
     metadata = config.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     return name if isinstance(name, str) else ""
