@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from crossply.cli.framework.styling import PLAIN, Style
 from crossply.cli.runs.duration_text import duration_text
+from crossply.cli.runs.field_lines import field_lines
 from crossply.cli.runs.json_output import run_list, run_object
 from crossply.cli.runs.run_table import RunTable
 from crossply.cli.runs.run_text import RunText, bar, effect_lines, waterfall
@@ -28,6 +29,7 @@ from crossply.runs.model import (
     World,
 )
 from crossply.values import Object
+from crossply.values.differences import Difference
 
 BUCKET = ObjectRef("s3.example.org/v1", "Bucket", "apps", "web-1", "bucket")
 SUMMARY = RunSummary(
@@ -204,3 +206,10 @@ def test_json_has_the_fields_of_a_run_in_camel_case() -> None:
 def test_durations_have_few_digits() -> None:
     shown = [duration_text(seconds) for seconds in (0.0005, 0.0042, 0.042, 4.2, 420)]
     assert shown == ["500 µs", "4.2 ms", "42 ms", "4.2 s", "420 s"]
+
+
+def test_of_long_values_the_part_that_differs_is_shown() -> None:
+    changes = [Difference(("data", "page"), "x" * 1000 + "blue", "x" * 1000 + "red")]
+    [line] = field_lines(changes, PLAIN)
+    assert 'xblue" (1006 characters) → …' in line
+    assert line.endswith('xred" (1005 characters)')

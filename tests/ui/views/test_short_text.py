@@ -1,4 +1,4 @@
-from crossply.ui.views.short_text import block, cut, one_line
+from crossply.ui.views.short_text import block, changed_lines, cut, one_line
 from crossply.values.differences import MISSING
 
 
@@ -23,3 +23,10 @@ def test_a_field_that_is_missing_shows_nothing():
 def test_a_block_is_yaml_of_bounded_length():
     assert block({"a": {"b": True}}) == "a:\n  b: true\n"
     assert len(block({"a": "x" * 1_000_000})) < 110_000
+
+
+def test_of_long_texts_that_differ_the_part_that_differs_is_shown():
+    before, after = changed_lines("x" * 1_000_000 + "blue", "x" * 1_000_000 + "red", 100)
+    assert before.endswith("xblue (1000004 characters)")
+    assert after.endswith("xred (1000003 characters)")
+    assert changed_lines({"a": 1}, MISSING) == ('{"a":1}', "")

@@ -16,6 +16,7 @@ from crossply.control.planning.plan_run import PlanResult
 from crossply.kube.core_kinds import CLUSTER_ROLE, CRD
 from crossply.values import Object
 from crossply.values.differences import MISSING
+from crossply.values.shortened_text import shortened, shortened_pair
 
 MOST_FIELDS = 25
 LONGEST_VALUE = 120
@@ -145,16 +146,16 @@ def _values(field: Field) -> str:
         return _value(field.before, field.secret)
     if field.secret:
         return "(secret) would change"
-    return f"{_value(field.before)} → {_value(field.after)}"
+    before, after = shortened_pair(_json_text(field.before), _json_text(field.after), LONGEST_VALUE)
+    return f"{before} → {after}"
 
 
-def _value(value: object, secret: bool = False) -> str:
-    text = (
-        str(value)
-        if secret
-        else harmless(json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
-    )
-    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}… ({len(text)} characters)"
+def _value(value: object, secret: bool) -> str:
+    return shortened(str(value) if secret else _json_text(value), LONGEST_VALUE)
+
+
+def _json_text(value: object) -> str:
+    return harmless(json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
 
 
 def _composites(counts: Object) -> str:

@@ -10,6 +10,7 @@ from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.framework.styling import Style
 from crossply.runs.effect_differences import placeholder_in
 from crossply.values.differences import MISSING, Difference, Path
+from crossply.values.shortened_text import shortened, shortened_pair
 
 MOST_FIELDS = 40
 """How many fields of one object are shown; `-o json` has all."""
@@ -53,16 +54,21 @@ def _values(field: ChangedField) -> str:
         return value_text(field.after)
     if field.after is MISSING:
         return value_text(field.before)
-    return f"{value_text(field.before)} → {value_text(field.after)}"
+    before, after = shortened_pair(_json_text(field.before), _json_text(field.after), LONGEST_VALUE)
+    return f"{before} → {after}"
 
 
 def value_text(value: Any) -> str:
-    """A value in one line of JSON, cropped; a placeholder for a secret also where it is in base64."""
+    """A value in one line of JSON, cropped."""
+    return shortened(_json_text(value), LONGEST_VALUE)
+
+
+def _json_text(value: Any) -> str:
+    """A value in one line of JSON; a placeholder for a secret also where it is in base64."""
     placeholder = placeholder_in(value)
     if placeholder and placeholder not in value:
         return f"{placeholder} (in base64)"
-    text = harmless(json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
-    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}… ({len(text)} characters)"
+    return harmless(json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
 
 
 def indented(lines: Iterable[str], depth: int) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from crossply.ui.views.short_text import cut, one_line
+from crossply.ui.views.short_text import changed_lines, cut
 from crossply.values.differences import MISSING, Difference, differences, written
 
 MAX_ROWS = 200
@@ -85,8 +85,7 @@ def _row(difference: Difference) -> DifferenceRow:
     return DifferenceRow(
         _change(difference.before, difference.after),
         cut(written(path) or "(everything)", 300),
-        one_line(difference.before, 300),
-        one_line(difference.after, 300),
+        *changed_lines(difference.before, difference.after, 300),
     )
 
 

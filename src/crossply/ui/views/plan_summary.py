@@ -9,7 +9,7 @@ from crossply.compose.object_metadata import text_in
 from crossply.control.planning.object_tree import Node
 from crossply.control.planning.plan_run import PlanResult
 from crossply.ui.views.field_differences import ADDED, CHANGED, REMOVED, DifferenceRow
-from crossply.ui.views.short_text import cut, one_line
+from crossply.ui.views.short_text import changed_lines, cut
 from crossply.values.differences import MISSING
 
 MAX_ROOTS = 100
@@ -72,8 +72,7 @@ def _node(node: Node, result: PlanResult) -> PlanNode:
             DifferenceRow(
                 ADDED if field.before is MISSING else REMOVED if field.after is MISSING else CHANGED,
                 cut(field.path),
-                one_line(field.before),
-                one_line(field.after),
+                *changed_lines(field.before, field.after),
             )
             for field in fields
         ),

@@ -19,8 +19,9 @@ from crossply.ui.views.field_differences import (
     object_group,
 )
 from crossply.ui.views.run_waterfall import effect_object
-from crossply.ui.views.short_text import block, cut, one_line
+from crossply.ui.views.short_text import block, changed_lines, cut, one_line
 from crossply.values import Object
+from crossply.values.differences import MISSING
 
 _MAX_ROUNDS = 20
 
@@ -103,8 +104,11 @@ def effect_view(run: Run, index: int) -> EffectView | None:
         DifferenceRow(
             ADDED if change.old is None else REMOVED if change.new is None else CHANGED,
             cut(change.path, 300),
-            "" if change.old is None else one_line(change.old, 300),
-            "" if change.new is None else one_line(change.new, 300),
+            *changed_lines(
+                MISSING if change.old is None else change.old,
+                MISSING if change.new is None else change.new,
+                300,
+            ),
         )
         for change in effect.changes[:200]
     )

@@ -1,4 +1,4 @@
-"""Values as short text. Objects are written by anybody: a page shows the beginning of what is long."""
+"""Values as short text. Objects are written by anybody: a page shows a part of what is long."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from crossply.values.differences import Missing
 from crossply.values.gojson import dumps
+from crossply.values.shortened_text import shortened_pair
 
 LINE = 200
 """Characters of a value that is shown in one line."""
@@ -30,6 +31,13 @@ def one_line(value: Any, limit: int = LINE) -> str:
     if isinstance(value, dict | list):
         return cut(dumps(_beginning(value, limit)), limit)
     return cut(dumps(value), limit)
+
+
+def changed_lines(before: Any, after: Any, limit: int = LINE) -> tuple[str, str]:
+    """Two JSON values that differ, in one line each; of long texts the part that differs."""
+    if isinstance(before, str) and isinstance(after, str):
+        return shortened_pair(before, after, limit)
+    return one_line(before, limit), one_line(after, limit)
 
 
 def block(value: Any, limit: int = BLOCK) -> str:
