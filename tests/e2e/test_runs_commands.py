@@ -94,6 +94,8 @@ async def test_the_runs_of_an_xr_are_listed_shown_and_compared(s: Scenario, cros
     assert f"did you mean crossply runs thing/mine -n {s.id}?" in mistyped.stderr
     unknown = await crossply("runs", "ghosts/mine")
     assert (unknown.code, "the cluster has no such kind" in unknown.stderr) == (1, True)
+    command = await crossply("runs", "shwo", "abc")
+    assert "did you mean crossply runs show?" in command.stderr
     misspelled = await crossply("runs", words[0].replace("thing", "thign"), words[1])
     assert f"did you mean {words[0].partition('/')[0]}?" in misspelled.stderr
     command = await crossply("runs", "shwo", *words)

@@ -51,6 +51,13 @@ def unknown_command(path: str, word: str, concealed: frozenset[str]) -> UsageErr
     return UsageError(f"unexpected argument {word}{_question(near)}", hint=hint)
 
 
+def nearest_command(group: str, word: str) -> str:
+    """`did you mean crossply runs show?` for a word near a command of a group; empty where none is near."""
+    below = [entry for entry in children(group, frozenset()) if not entry.hidden]
+    near = [f"{PROGRAM} {group} {entry.name}" for entry in below if _is_close(entry.name, word)]
+    return f"did you mean {' or '.join(near)}?" if near else ""
+
+
 def unknown_flag(spelling: str, spellings: list[str]) -> UsageError:
     """The error for a flag that a command does not have."""
     return UsageError(f"unknown flag {spelling}{_question(_near(spelling, spellings))}")

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 
 import orjson
 
+from crossply.cli.framework.suggestions import nearest_command
 from crossply.compose.object_metadata import name_of, namespace_of
 from crossply.kube.client import Client
 from crossply.kube.failures import KubeError
@@ -25,6 +26,7 @@ async def check_target(client: Client, resource: str, name: str, namespace: str)
         raise RunNotFound(
             f'no run of "{target.type}" is recorded, and the cluster has no such kind',
             hint=kinds.question(target.type)
+            or nearest_command("runs", target.type)
             or "crossply runs lists the runs of all kinds, crossply runs --help the commands below it",
         )
     if target.name:
