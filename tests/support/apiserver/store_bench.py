@@ -11,10 +11,10 @@ from crossply.apiserver.controllers.namespace.finalization import delete_namespa
 from crossply.apiserver.controllers.startup import Controllers
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.delete_options import DeleteOptions
-from crossply.apiserver.endpoints.normalization import normalize
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.registry.create import create as create_object
 from crossply.apiserver.registry.delete import delete as delete_object
+from crossply.apiserver.registry.normalization import normalize
 from crossply.apiserver.registry.resources import Names, Registry, Resource, Version
 from crossply.apiserver.registry.update import update as update_object
 from crossply.apiserver.server_context import ServerContext

@@ -1,1 +1,1 @@
-"""From an HTTP request to a verb: request info, negotiation, decoding, normalization, replies, errors."""
+"""From an HTTP request to a call of a verb: request info, negotiation, decoding, replies, errors."""

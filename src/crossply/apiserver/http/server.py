@@ -19,7 +19,6 @@ from aiohttp import web
 from crossply.apiserver.audit.request_record import AuditRecorder
 from crossply.apiserver.auth.identities import ANONYMOUS
 from crossply.apiserver.auth.request_filter import AuthFilter
-from crossply.apiserver.endpoints.dispatch import serve
 from crossply.apiserver.endpoints.replies import Reply, indented
 from crossply.apiserver.endpoints.request_info import RequestInfo, User, parse_request
 from crossply.apiserver.endpoints.status_errors import bad_request, no_such_path, too_many_requests
@@ -35,6 +34,7 @@ from crossply.apiserver.http.rate_limited_log import RateLimitedLog
 from crossply.apiserver.http.response_streaming import Watches, add_warnings, send_in_pieces
 from crossply.apiserver.metrics import Metrics
 from crossply.apiserver.server_context import ServerContext
+from crossply.apiserver.verbs.dispatch import serve
 from crossply.apiserver.verbs.watch import Watch
 from crossply.values.durations import parse_duration
 

@@ -1,1 +1,1 @@
-"""The verbs: one per module, each `async verb(context, call) -> Reply`."""
+"""The verbs: one per module, each `async verb(context, call) -> Reply`; `dispatch` calls them."""

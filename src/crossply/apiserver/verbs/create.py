@@ -5,10 +5,10 @@ from __future__ import annotations
 from crossply.apiserver.endpoints.body_decoding import read_body
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.negotiation import negotiate_for
-from crossply.apiserver.endpoints.normalization import normalize
 from crossply.apiserver.endpoints.query_options import check_write_options
 from crossply.apiserver.endpoints.replies import Reply, reply_object
 from crossply.apiserver.registry.create import create as create_object
+from crossply.apiserver.registry.normalization import normalize
 from crossply.apiserver.server_context import ServerContext
 
 

@@ -13,7 +13,6 @@ from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.duplicate_fields import is_free_of_repeats, repeated_in_yaml, yaml_lines
 from crossply.apiserver.endpoints.metadata_decoding import json_type, read_metadata
 from crossply.apiserver.endpoints.negotiation import negotiate_for
-from crossply.apiserver.endpoints.normalization import normalize, with_defaults
 from crossply.apiserver.endpoints.query_options import check_write_options, field_validation
 from crossply.apiserver.endpoints.replies import Reply, reply_object
 from crossply.apiserver.endpoints.status_errors import (
@@ -30,6 +29,7 @@ from crossply.apiserver.endpoints.status_errors import (
 )
 from crossply.apiserver.patches.json_patch import MAX_COPIED_BYTES, MAX_OPERATIONS, JsonPatchError, json_patch
 from crossply.apiserver.registry.apply_scopes import as_status
+from crossply.apiserver.registry.normalization import normalize, with_defaults
 from crossply.apiserver.registry.update import Change, create_or_update
 from crossply.apiserver.registry.update import update as update_object
 from crossply.apiserver.registry.writes import scope_of

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 from crossply.apiserver.controllers.internal_calls import controller_user, internal_call
 from crossply.apiserver.controllers.workqueue import WorkQueue
-from crossply.apiserver.endpoints.normalization import normalize
 from crossply.apiserver.endpoints.request_info import User
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.registry.create import create
+from crossply.apiserver.registry.normalization import normalize
 from crossply.apiserver.registry.update import update
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Event, Key
