@@ -6,8 +6,8 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from crossply.apiserver.registry.resources import Version
 from crossply.apiserver.registry.selectors import fields_match, labels_match, parse_fields, parse_labels
+from crossply.apiserver.served_resources import Version
 from crossply.compose.wire import encode_response
 from crossply.functions.builtin import load as load_function
 from crossply.functions.builtin.go_templating.engine.errors import TemplateError

@@ -1,6 +1,6 @@
 """The embedded Kubernetes API: an API server on SQLite.
 
 A request passes `http.server` → `auth` → `verbs.dispatch` → `verbs` → `registry` (with `admission`) →
-`storage`; its event then reaches the watches. `registry.resources` lists the served resources: built-in ones
-come from a table (`builtin`), custom ones from their CustomResourceDefinitions (`apiextensions`).
+`storage`; its event then reaches the watches. `served_resources` has the resources: built-in
+ones come from a table (`builtin`), custom ones from their CustomResourceDefinitions (`apiextensions`).
 """

@@ -39,8 +39,8 @@ from crossply.apiserver.http.limits import Limits, raise_file_limit
 from crossply.apiserver.http.server import ApiServer
 from crossply.apiserver.metrics import Sources, metrics_page
 from crossply.apiserver.openapi.pages import OpenApi
-from crossply.apiserver.registry.resources import Registry
 from crossply.apiserver.served_groups import GroupIndex
+from crossply.apiserver.served_resources import Registry
 from crossply.apiserver.server_context import Guard, ServerContext, now
 from crossply.apiserver.storage import PLAIN, StorageFailed, StorageFull, Store, ValueCodec
 from crossply.apiserver.storage.data_directory import DirectoryLock

@@ -19,8 +19,8 @@ from crossply.apiserver.endpoints.negotiation import negotiate
 from crossply.apiserver.endpoints.replies import Reply, reply_value
 from crossply.apiserver.endpoints.request_info import RequestInfo
 from crossply.apiserver.endpoints.status_errors import StatusError, no_such_path
-from crossply.apiserver.registry.resources import Resource, Version
 from crossply.apiserver.served_groups import GroupIndex, Groups
+from crossply.apiserver.served_resources import Resource, Version
 from crossply.values import Object
 
 _CUSTOM_VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]

@@ -15,9 +15,9 @@ from crossply.apiserver.endpoints.replies import Reply
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.event_loop_offloading import Background
 from crossply.apiserver.registry.apply_scopes import Scopes
-from crossply.apiserver.registry.resources import Registry, Resource, Version
 from crossply.apiserver.registry.strategy import CustomStrategy, Strategy
 from crossply.apiserver.registry.write_locks import WriteLocks
+from crossply.apiserver.served_resources import Registry, Resource, Version
 from crossply.apiserver.storage import Store
 from crossply.apiserver.stored_object_codec import DecodedObjects
 from crossply.values import Object

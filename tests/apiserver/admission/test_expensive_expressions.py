@@ -10,7 +10,7 @@ from typing import Any
 from crossply.apiserver.auth.rbac.authorizer import Decision
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.registry.resources import Version
+from crossply.apiserver.served_resources import Version
 from tests.support.apiserver.admission import Setting, setting
 from tests.support.apiserver.store_bench import custom
 

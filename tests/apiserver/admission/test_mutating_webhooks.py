@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.registry.resources import Version
+from crossply.apiserver.served_resources import Version
 from tests.support.apiserver.admission import RULE, setting
 from tests.support.apiserver.store_bench import ANYTHING, custom
 from tests.support.apiserver.webhook_server import patching

@@ -10,7 +10,7 @@ import pytest
 from crossply.apiserver.auth.rbac.authorizer import Decision
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.registry.resources import Version
+from crossply.apiserver.served_resources import Version
 from tests.support.apiserver.admission import RULE, refusal, setting
 from tests.support.apiserver.store_bench import ANYTHING, custom
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crossply.apiserver.admission.policy_type_checking import expression_warnings
-from crossply.apiserver.registry.resources import Registry, Version
+from crossply.apiserver.served_resources import Registry, Version
 from tests.support.apiserver.store_bench import custom, registry
 
 DEPLOYMENTS = {"apiGroups": ["apps"], "apiVersions": ["v1"], "resources": ["deployments"]}

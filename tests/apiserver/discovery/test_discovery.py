@@ -21,8 +21,8 @@ from crossply.apiserver.endpoints.replies import Reply
 from crossply.apiserver.endpoints.request_info import parse_request
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.event_loop_offloading import Background
-from crossply.apiserver.registry.resources import Registry
 from crossply.apiserver.served_groups import GroupIndex, served_groups, version_rank
+from crossply.apiserver.served_resources import Registry
 from tests.support.apiserver.gadgets import gadgets, registry
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"

@@ -15,8 +15,8 @@ from crossply.apiserver.endpoints.request_info import parse_request
 from crossply.apiserver.event_loop_offloading import Background
 from crossply.apiserver.openapi.pages import OpenApi
 from crossply.apiserver.openapi.swagger_protobuf import encode
-from crossply.apiserver.registry.resources import Registry
 from crossply.apiserver.served_groups import GroupIndex
+from crossply.apiserver.served_resources import Registry
 from tests.support.apiserver.gadgets import gadgets, registry
 
 PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"

@@ -11,7 +11,7 @@ from crossply.apiserver.endpoints.request_info import User, parse_request
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.protobuf import encode_object
 from crossply.apiserver.protobuf.wire import chunk
-from crossply.apiserver.registry.resources import Names, Resource, Version
+from crossply.apiserver.served_resources import Names, Resource, Version
 
 ALL_THREE = (
     "only the following media types are accepted: application/json, application/yaml, "

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.registry.resources import Column
+from crossply.apiserver.served_resources import Column
 from crossply.apiserver.tables.human_duration import human_duration
 from crossply.apiserver.tables.table import to_table
 from tests.support.apiserver.builtin_kinds import by_kind, deployment, new, read

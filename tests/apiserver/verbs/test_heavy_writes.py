@@ -12,7 +12,7 @@ import pytest
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.event_loop_offloading import HEAVY_BYTES, Background
 from crossply.apiserver.patches.strategic_merge_patch import strategic_patch
-from crossply.apiserver.registry.resources import Version
+from crossply.apiserver.served_resources import Version
 from crossply.apiserver.verbs.create import create
 from crossply.apiserver.verbs.list import list_objects
 from crossply.apiserver.verbs.patch import MERGE_PATCH, patch

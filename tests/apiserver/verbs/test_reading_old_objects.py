@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from crossply.apiserver.endpoints.negotiation import PLAIN
-from crossply.apiserver.registry.resources import Version
+from crossply.apiserver.served_resources import Version
 from crossply.apiserver.verbs.get import get
 from crossply.apiserver.verbs.list import list_objects
 from crossply.apiserver.verbs.watch import Watch

@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 from crossply.apiserver import builtin
-from crossply.apiserver.registry.resources import Resource
+from crossply.apiserver.served_resources import Resource
 
 
 @functools.cache

@@ -20,7 +20,7 @@ from cryptography.x509.oid import NameOID
 
 from crossply.apiserver.apiextensions.crd_defaults import default_definition
 from crossply.apiserver.apiextensions.crd_resource import resource_from
-from crossply.apiserver.registry.resources import Resource
+from crossply.apiserver.served_resources import Resource
 from crossply.values import Object
 from tests.support.apiserver.definitions import definition, version
 

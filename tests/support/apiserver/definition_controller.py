@@ -11,7 +11,7 @@ from crossply.apiserver.apiextensions.crd_controller import DEFINITIONS, Definit
 from crossply.apiserver.apiextensions.crd_defaults import default_definition, fresh_status
 from crossply.apiserver.apiextensions.crd_status import marked_for_deletion
 from crossply.apiserver.builtin import resources
-from crossply.apiserver.registry.resources import Registry
+from crossply.apiserver.served_resources import Registry
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Key, Store
 from crossply.apiserver.stored_object_codec import decode, encode

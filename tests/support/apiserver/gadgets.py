@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.apiserver import builtin
-from crossply.apiserver.registry.resources import Column, Names, Registry, Resource, ScalePaths, Version
+from crossply.apiserver.served_resources import Column, Names, Registry, Resource, ScalePaths, Version
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -15,8 +15,8 @@ from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.registry.create import create as create_object
 from crossply.apiserver.registry.delete import delete as delete_object
 from crossply.apiserver.registry.normalization import normalize
-from crossply.apiserver.registry.resources import Names, Registry, Resource, Version
 from crossply.apiserver.registry.update import update as update_object
+from crossply.apiserver.served_resources import Names, Registry, Resource, Version
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Store
 from crossply.apiserver.stored_object_codec import decode

@@ -5,8 +5,8 @@ from __future__ import annotations
 from crossply.apiserver.admission.matching import read_selector
 from crossply.apiserver.admission.policy_index import Binding, Policy
 from crossply.apiserver.registry.conversion import convert
-from crossply.apiserver.registry.resources import Resource
 from crossply.apiserver.registry.selectors import labels_match
+from crossply.apiserver.served_resources import Resource
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.stored_object_codec import decode
 from crossply.errors import CrossplyError

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from crossply.apiserver.admission.cel_environment import new_environment
-from crossply.apiserver.registry.resources import Registry, Resource
+from crossply.apiserver.served_resources import Registry, Resource
 from crossply.schema.cel_expression_rewriting import rewritten
 from crossply.schema.cel_messages import compile_issues
 from crossply.schema.cel_types import Declared, declare

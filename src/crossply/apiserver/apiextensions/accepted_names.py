@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Mapping
 from typing import NamedTuple
 
 from crossply.apiserver.apiextensions.condition_list import Condition, find
-from crossply.apiserver.registry.resources import Registry
+from crossply.apiserver.served_resources import Registry
 from crossply.values import Object
 
 _NAMES = ("plural", "singular", "shortNames", "kind", "listKind")

@@ -31,7 +31,7 @@ from crossply.apiserver.apiextensions.crd_status import (
 )
 from crossply.apiserver.apiextensions.stored_schemas import DecodedSchemas, StoredSchema
 from crossply.apiserver.endpoints.status_errors import forbidden
-from crossply.apiserver.registry.resources import Resource
+from crossply.apiserver.served_resources import Resource
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Event, Key
 from crossply.apiserver.stored_object_codec import decode, state_of

@@ -12,7 +12,7 @@ from crossply.apiserver.endpoints.delete_options import DeleteOptions
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.registry.delete import TwoPhaseDeletion, delete, delete_in_two_phases
-from crossply.apiserver.registry.resources import Resource
+from crossply.apiserver.served_resources import Resource
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Entry
 from crossply.apiserver.stored_object_codec import decode, encoder, with_revision

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Hashable
 from typing import TypeVar, cast
 
-from crossply.apiserver.registry.resources import Column, LazySchema, Names, Resource, ScalePaths, Version
+from crossply.apiserver.served_resources import Column, LazySchema, Names, Resource, ScalePaths, Version
 from crossply.values import Object
 
 _CREATED = (

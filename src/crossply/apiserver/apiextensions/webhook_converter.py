@@ -18,7 +18,7 @@ from crossply.apiserver.endpoints.body_decoding import MAX_DEPTH
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.registry.metadata_validation import check_labels
 from crossply.apiserver.registry.name_validation import qualified_name_problems
-from crossply.apiserver.registry.resources import Resource
+from crossply.apiserver.served_resources import Resource
 from crossply.apiserver.stored_object_codec import to_json
 from crossply.apiserver.webhooks.client import WebhookCallError, WebhookClient, WebhookConfigError
 from crossply.apiserver.webhooks.service_resolution import ResolveService

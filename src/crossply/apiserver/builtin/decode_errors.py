@@ -9,7 +9,7 @@ from typing import Any
 from crossply.apiserver.apiextensions.schema_stripping import without_plain_schemas
 from crossply.apiserver.builtin.go_scalars import LEAVES
 from crossply.apiserver.builtin.resource_table import definitions, names_by_kind
-from crossply.apiserver.registry.resources import Resource
+from crossply.apiserver.served_resources import Resource
 from crossply.schema.builtin_go_types import type_of_kind
 from crossply.schema.fast_go_decode import Check, struct
 from crossply.schema.go_decode import type_problem

@@ -12,7 +12,7 @@ from typing import Any
 
 from crossply.apiserver.builtin.go_scalars import LEAVES
 from crossply.apiserver.builtin.resource_table import names_by_kind, table
-from crossply.apiserver.registry.resources import Resource
+from crossply.apiserver.served_resources import Resource
 from crossply.values import Object
 from crossply.values.definition_cache import DefinitionCache
 

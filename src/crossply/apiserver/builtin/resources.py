@@ -7,7 +7,7 @@ from typing import Any
 
 from crossply.apiserver.builtin.printers import columns_of
 from crossply.apiserver.builtin.resource_table import definitions, names_by_kind, table
-from crossply.apiserver.registry.resources import Names, Resource, ScalePaths, Version
+from crossply.apiserver.served_resources import Names, Resource, ScalePaths, Version
 from crossply.values import Object
 
 _OPEN: Object = {"x-kubernetes-preserve-unknown-fields": True}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
-from crossply.apiserver.registry.resources import Resource
+from crossply.apiserver.served_resources import Resource
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Key
 

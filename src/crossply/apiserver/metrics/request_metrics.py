@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from crossply.apiserver.endpoints.request_info import RequestInfo
-from crossply.apiserver.registry.resources import Registry
+from crossply.apiserver.served_resources import Registry
 
 BOUNDS = (0.005, 0.025, 0.1, 0.5, 1.0, 5.0, 30.0, 60.0)
 """The bucket bounds of durations, in seconds."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from crossply.apiserver.builtin.resource_table import definitions as built_in
 from crossply.apiserver.builtin.resource_table import names_by_kind
-from crossply.apiserver.registry.resources import Resource, Version
+from crossply.apiserver.served_resources import Resource, Version
 from crossply.values import Object
 
 META = "io.k8s.apimachinery.pkg.apis.meta.v1"

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import orjson
 
-from crossply.apiserver.registry.resources import Resource
 from crossply.apiserver.served_groups import Groups
+from crossply.apiserver.served_resources import Resource
 from crossply.version import __version__
 
 

@@ -12,7 +12,7 @@ from crossply.apiserver.openapi.definitions import (
     with_parts,
 )
 from crossply.apiserver.openapi.operations import Operations
-from crossply.apiserver.registry.resources import Resource
+from crossply.apiserver.served_resources import Resource
 from crossply.values import Object
 
 _ALWAYS = tuple(f"{META}.{name}" for name in ("DeleteOptions", "ListMeta", "ObjectMeta", "Patch", "Status"))

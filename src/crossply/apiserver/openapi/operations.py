@@ -12,7 +12,7 @@ from crossply.apiserver.openapi.definitions import (
     group_version_kind,
     reference,
 )
-from crossply.apiserver.registry.resources import Resource, Version
+from crossply.apiserver.served_resources import Resource, Version
 from crossply.values import Object
 
 MEDIA = ("application/json", "application/yaml")

@@ -22,7 +22,7 @@ from crossply.apiserver.openapi.compressed_parts import Part, pack
 from crossply.apiserver.openapi.definitions import with_parts
 from crossply.apiserver.openapi.document_hashes import GroupVersion
 from crossply.apiserver.openapi.documents import custom_schemas, paths, referred_schemas
-from crossply.apiserver.registry.resources import Resource
+from crossply.apiserver.served_resources import Resource
 from crossply.values import Object
 
 _PREFIX, _OLD = "#/components/schemas/", "#/definitions/"

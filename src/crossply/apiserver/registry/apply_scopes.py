@@ -6,7 +6,7 @@ from functools import partial
 
 from crossply.apiserver.builtin import definition_of, definitions
 from crossply.apiserver.endpoints.status_errors import Cause, StatusError
-from crossply.apiserver.registry.resources import Resource, Version
+from crossply.apiserver.served_resources import Resource, Version
 from crossply.apply import ApplyConflict, ApplyError, Scope, builtin_type, custom_type
 from crossply.apply import Version as TypedVersion
 from crossply.apply.field_sets import FIELD

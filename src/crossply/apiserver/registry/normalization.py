@@ -15,7 +15,7 @@ from crossply.apiserver.endpoints.metadata_decoding import (
     read_metadata,
 )
 from crossply.apiserver.endpoints.status_errors import bad_request
-from crossply.apiserver.registry.resources import Resource, Version
+from crossply.apiserver.served_resources import Resource, Version
 from crossply.schema.defaults import apply_defaults, without_unwanted_nulls
 from crossply.schema.fast_validation import Unusual, quick_check
 from crossply.schema.prune import prune, unknown_fields

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from crossply.apiserver.endpoints.status_errors import StatusError, bad_request
-from crossply.apiserver.registry.resources import Version
+from crossply.apiserver.served_resources import Version
 from crossply.values import Object
 
 MAX_CLAUSES = 1000

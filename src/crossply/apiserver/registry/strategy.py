@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from crossply.apiserver.registry.name_validation import subdomain_problems
-from crossply.apiserver.registry.resources import Resource, Version
+from crossply.apiserver.served_resources import Resource, Version
 from crossply.schema.cel_object_validation import RuleChecker, has_rules
 from crossply.schema.fast_validation import Unusual, quick_check
 from crossply.schema.field_errors import (

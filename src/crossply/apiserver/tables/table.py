@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from crossply.apiserver.endpoints.status_errors import bad_request
-from crossply.apiserver.registry.resources import Column, Resource, Version
+from crossply.apiserver.served_resources import Column, Resource, Version
 from crossply.apiserver.tables.human_duration import since
 from crossply.apiserver.tables.json_path import PathBudget, find, parse, shown
 from crossply.values import Object

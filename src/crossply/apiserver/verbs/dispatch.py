@@ -22,7 +22,7 @@ from crossply.apiserver.endpoints.status_errors import (
     no_such_resource,
     not_found,
 )
-from crossply.apiserver.registry.resources import Resource, Version
+from crossply.apiserver.served_resources import Resource, Version
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import StorageFailed
 from crossply.apiserver.verbs.create import create

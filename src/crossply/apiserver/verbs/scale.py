@@ -20,9 +20,9 @@ from crossply.apiserver.endpoints.status_errors import (
     internal_error,
 )
 from crossply.apiserver.patches.json_patch import JsonPatchError, json_patch
-from crossply.apiserver.registry.resources import ScalePaths
 from crossply.apiserver.registry.update import update as update_object
 from crossply.apiserver.registry.writes import load
+from crossply.apiserver.served_resources import ScalePaths
 from crossply.apiserver.server_context import ServerContext
 from crossply.values import Object
 from crossply.values import field_path as paths

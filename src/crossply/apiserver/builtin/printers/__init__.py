@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from crossply.apiserver.builtin.resource_table import table
-from crossply.apiserver.registry.resources import Column
+from crossply.apiserver.served_resources import Column
 from crossply.values import Object
 
 Cells = Callable[[Object, datetime], list[Any]]

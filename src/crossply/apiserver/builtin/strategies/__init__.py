@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from crossply.apiserver.builtin.strategies.base import Strategy
-from crossply.apiserver.registry.resources import Resource
+from crossply.apiserver.served_resources import Resource
 
 __all__ = ["Strategy", "strategy_for"]
 

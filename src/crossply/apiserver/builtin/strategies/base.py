@@ -6,7 +6,7 @@ from typing import Any
 
 from crossply.apiserver.builtin.go_round_trip import zero
 from crossply.apiserver.registry.name_validation import subdomain_problems
-from crossply.apiserver.registry.resources import Resource
+from crossply.apiserver.served_resources import Resource
 from crossply.schema.field_errors import FieldError
 from crossply.values import Object
 from crossply.values.api_version import split_api_version

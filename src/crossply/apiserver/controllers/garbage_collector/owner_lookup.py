@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Any
 
 from crossply.apiserver.event_loop_offloading import Slices
-from crossply.apiserver.registry.resources import Resource
+from crossply.apiserver.served_resources import Resource
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Event, Key
 from crossply.apiserver.stored_object_codec import decode, state_of

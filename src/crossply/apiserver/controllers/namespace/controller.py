@@ -16,8 +16,8 @@ from crossply.apiserver.controllers.workqueue import WorkQueue
 from crossply.apiserver.endpoints.delete_options import DeleteOptions
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.registry.delete import delete
-from crossply.apiserver.registry.resources import Resource
 from crossply.apiserver.registry.update import Change
+from crossply.apiserver.served_resources import Resource
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Event, Key
 from crossply.apiserver.stored_object_codec import decode
