@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.compose.function_messages import Request, Resource, State
-from crossply.functions.builtin.go_templating.engine.program import compile_text
 from crossply.functions.builtin.go_templating.function import run
+from crossply.functions.builtin.go_templating.program import compile_text
 from crossply.functions.builtin.go_templating.template_data import data_of
 from crossply.values.protobuf_struct import to_wire
 from machine import loop_per_second, per_second

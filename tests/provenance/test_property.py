@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from crossply.compose.function_messages import Request, Resource, Response, State
 from crossply.compose.requirements import is_fatal
-from crossply.functions.builtin.go_templating.engine.program import compile_text
 from crossply.functions.builtin.go_templating.field_provenance import traced_output
 from crossply.functions.builtin.go_templating.function import run as run_template
 from crossply.functions.builtin.go_templating.input import read_input
+from crossply.functions.builtin.go_templating.program import compile_text
 from crossply.functions.builtin.go_templating.template_data import data_of
 from crossply.functions.builtin.object_field_traces import leaves
 from crossply.functions.builtin.patch_and_transform.function import run as run_patches

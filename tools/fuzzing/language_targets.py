@@ -11,7 +11,7 @@ from crossply.apiserver.served_resources import Version
 from crossply.compose.wire import encode_response
 from crossply.functions.builtin import load as load_function
 from crossply.functions.builtin.go_templating.engine.errors import TemplateError
-from crossply.functions.builtin.go_templating.engine.program import FUNCTIONS, compile_text
+from crossply.functions.builtin.go_templating.program import FUNCTIONS, compile_text
 from crossply.schema.cel_object_validation import RuleChecker
 from fuzzing.inputs import document, mutated_text, text, value
 from fuzzing.value_targets import make_request, request_of

@@ -12,8 +12,8 @@ from crossply.functions.builtin.go_templating import sprig
 from crossply.functions.builtin.go_templating.engine import builtin_functions
 from crossply.functions.builtin.go_templating.engine.errors import ExecError, ParseError
 from crossply.functions.builtin.go_templating.engine.nodes import Source
-from crossply.functions.builtin.go_templating.engine.program import compile_source
 from crossply.functions.builtin.go_templating.engine.signatures import Function
+from crossply.functions.builtin.go_templating.program import compile_source
 from crossply.functions.builtin.go_templating.template_sources import SourceError, read_templates
 from crossply.testing.program_environment import visible_variables
 from crossply.testing.strict_fields import SuiteError

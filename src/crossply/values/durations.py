@@ -83,3 +83,28 @@ def _escape(char: str) -> str:
     if " " <= char < "\x80":
         return char
     return "".join(f"\\x{byte:02x}" for byte in char.encode("utf-8", "surrogateescape"))
+
+
+def duration_text(nanoseconds: int) -> str:
+    """The duration as Go prints it."""
+    sign = "-" if nanoseconds < 0 else ""
+    size = abs(nanoseconds)
+    if size == 0:
+        return "0s"
+    for name, unit in (("ns", 1), ("µs", 1_000), ("ms", 1_000_000)):
+        if size < unit * 1_000:
+            return f"{sign}{_with_fraction(size, unit)}{name}"
+    minutes, rest = divmod(size, UNITS["m"])
+    seconds = f"{_with_fraction(rest, UNITS['s'])}s"
+    if not minutes:
+        return sign + seconds
+    hours, minutes = divmod(minutes, 60)
+    return f"{sign}{f'{hours}h' if hours else ''}{minutes}m{seconds}"
+
+
+def _with_fraction(size: int, unit: int) -> str:
+    quotient, rest = divmod(size, unit)
+    if not rest:
+        return str(quotient)
+    digits = str(rest).rjust(len(str(unit)) - 1, "0").rstrip("0")
+    return f"{quotient}.{digits}"

@@ -6,7 +6,7 @@ import pytest
 
 from crossply.functions.builtin.go_templating.engine.errors import ExecError, OptionError, ParseError
 from crossply.functions.builtin.go_templating.engine.go_types import Int64
-from crossply.functions.builtin.go_templating.engine.program import compile_text
+from crossply.functions.builtin.go_templating.program import compile_text
 
 DATA = {"s": "text", "i": Int64(7), "n": None, "l": ["b"], "m": {"a": Int64(1)}}
 

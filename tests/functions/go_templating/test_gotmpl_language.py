@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crossply.functions.builtin.go_templating.engine.errors import ParseError
 from crossply.functions.builtin.go_templating.engine.go_types import Int64
-from crossply.functions.builtin.go_templating.engine.program import compile_text
+from crossply.functions.builtin.go_templating.program import compile_text
 
 DATA = {
     "name": "cool",

@@ -9,8 +9,8 @@ import pytest
 
 from crossply.functions.builtin.go_templating.engine.errors import ExecError, ParseError, TemplateError
 from crossply.functions.builtin.go_templating.engine.limits import MAX_OUTPUT, MAX_TEMPLATE, Budget
-from crossply.functions.builtin.go_templating.engine.program import compile_text
 from crossply.functions.builtin.go_templating.engine.token_stream import MAX_NESTING
+from crossply.functions.builtin.go_templating.program import compile_text
 
 SECONDS = 1.0
 GENEROUS = 20.0

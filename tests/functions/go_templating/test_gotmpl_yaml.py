@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crossply.functions.builtin.go_templating.engine.go_types import Int64, NilList, NilMap
-from crossply.functions.builtin.go_templating.engine.program import compile_text
 from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.from_yaml import from_yaml
+from crossply.functions.builtin.go_templating.program import compile_text
 from crossply.functions.builtin.go_templating.yaml_encoder import to_yaml
 
 WRITTEN = [

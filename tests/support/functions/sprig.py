@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crossply.functions.builtin.go_templating.engine.errors import ExecError
-from crossply.functions.builtin.go_templating.engine.program import compile_text
+from crossply.functions.builtin.go_templating.program import compile_text
 
 
 def rendered(template: str, data: Any = None) -> str:

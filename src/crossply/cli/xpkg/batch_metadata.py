@@ -75,7 +75,7 @@ class Metadata:
         """The crossplane.yaml of a service's package."""
         from crossply.functions.builtin.go_templating.engine.errors import ExecError, ParseError
         from crossply.functions.builtin.go_templating.engine.nodes import Source
-        from crossply.functions.builtin.go_templating.engine.program import compile_source
+        from crossply.functions.builtin.go_templating.program import compile_source
         from crossply.xpkg.package_directory import File
 
         variables = {

@@ -19,6 +19,7 @@ from crossply.functions.builtin.go_templating.sprig.date_layouts import shown
 from crossply.functions.builtin.go_templating.sprig.date_parser import read
 from crossply.functions.builtin.go_templating.sprig.deep_equality import deep_copy, deep_equal
 from crossply.functions.builtin.go_templating.sprig.go_time import Time, civil, zone_named
+from crossply.values.durations import duration_text
 
 UNTIMED = settings(deadline=None)
 MANY = settings(max_examples=200, deadline=None)
@@ -75,7 +76,7 @@ def test_encoded_texts_come_back(text: str) -> None:
 @UNTIMED
 @given(INT64)
 def test_a_written_duration_is_read_as_the_same(nanoseconds: int) -> None:
-    assert abs(durations.parse(durations.text_of(nanoseconds)) - nanoseconds) <= 1
+    assert abs(durations.parse(duration_text(nanoseconds)) - nanoseconds) <= 1
 
 
 @UNTIMED

@@ -16,12 +16,6 @@ from crossply.functions.builtin.go_templating import meta_kinds
 from crossply.functions.builtin.go_templating.engine.errors import TemplateError
 from crossply.functions.builtin.go_templating.engine.limits import Budget, LimitExceeded
 from crossply.functions.builtin.go_templating.engine.nodes import Source
-from crossply.functions.builtin.go_templating.engine.program import (
-    FUNCTIONS,
-    NAME,
-    compile_source,
-    missing_key,
-)
 from crossply.functions.builtin.go_templating.engine.taints import Atom, Taint
 from crossply.functions.builtin.go_templating.engine.traced_output import TracedOutput
 from crossply.functions.builtin.go_templating.engine.tracer import Tracer, TracingRender
@@ -34,6 +28,12 @@ from crossply.functions.builtin.go_templating.manifests import (
     annotations_of,
     read_manifests,
     rendered_documents,
+)
+from crossply.functions.builtin.go_templating.program import (
+    FUNCTIONS,
+    NAME,
+    compile_source,
+    missing_key,
 )
 from crossply.functions.builtin.go_templating.response_builder import (
     ResponseBuilder,

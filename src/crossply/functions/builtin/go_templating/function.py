@@ -17,9 +17,9 @@ from crossply.compose.function_messages import (
 from crossply.functions.builtin.go_templating import meta_kinds
 from crossply.functions.builtin.go_templating.engine.errors import ExecError, OptionError, ParseError
 from crossply.functions.builtin.go_templating.engine.limits import MAX_SECONDS, Budget
-from crossply.functions.builtin.go_templating.engine.program import compile_text
 from crossply.functions.builtin.go_templating.input import Input, InputError, read_input, ttl_of_composite
 from crossply.functions.builtin.go_templating.manifests import ManifestError, read_manifests
+from crossply.functions.builtin.go_templating.program import compile_text
 from crossply.functions.builtin.go_templating.response_builder import (
     ManifestRefused,
     ResponseBuilder,

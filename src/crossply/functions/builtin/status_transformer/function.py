@@ -23,7 +23,7 @@ from crossply.compose.function_messages import (
 )
 from crossply.functions.builtin.go_templating.engine.errors import ExecError, ParseError
 from crossply.functions.builtin.go_templating.engine.limits import Budget
-from crossply.functions.builtin.go_templating.engine.program import compile_text
+from crossply.functions.builtin.go_templating.program import compile_text
 from crossply.functions.builtin.status_transformer.input import InputError, read_input
 from crossply.functions.builtin.status_transformer.matchers import (
     Groups,

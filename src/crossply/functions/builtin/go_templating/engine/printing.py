@@ -14,6 +14,7 @@ from crossply.functions.builtin.go_templating.engine.go_types import (
 )
 from crossply.functions.builtin.go_templating.engine.limits import LimitExceeded, check_items, check_size
 from crossply.values import goformat
+from crossply.values.durations import duration_text
 from crossply.values.goformat_parse import Directive, plan
 from crossply.values.goformat_scalars import PLAIN, Flags
 from crossply.values.goformat_verbs import print_value
@@ -36,18 +37,12 @@ def plain(value: Any) -> str:
     if kind is bool:
         return "true" if value else "false"
     if kind is Duration:
-        return _duration(value)
+        return duration_text(value)
     if kind is complex:
         return f"({plain(value.real)}{'' if value.imag < 0 else '+'}{plain(value.imag)}i)"
     if isinstance(value, int | Structure | Failure):
         return str(value)
     return print_value(printable(value), "v", PLAIN)
-
-
-def _duration(value: Duration) -> str:
-    from crossply.functions.builtin.go_templating.sprig.durations import text_of as duration_text
-
-    return duration_text(value)
 
 
 def sprint(values: Sequence[Any]) -> str:

@@ -13,6 +13,7 @@ from crossply.functions.builtin.go_templating.sprig.casting import parse_clipped
 from crossply.functions.builtin.go_templating.sprig.date_parser import TimeParseError, read
 from crossply.functions.builtin.go_templating.sprig.go_time import SECOND, ZERO, Time, zone_named
 from crossply.functions.builtin.go_templating.sprig.go_time_type import clipped, time_of, time_value
+from crossply.values.durations import duration_text
 
 _HTML = "2006-01-02"
 _HOUR = 3600 * SECOND
@@ -106,7 +107,7 @@ def ago(value: Any) -> str:
     passed = clipped(_now().since(_to_time(value, (int, Int64))))
     seconds, rest = divmod(abs(passed), SECOND)
     rounded = (seconds + (2 * rest >= SECOND)) * SECOND
-    return durations.text_of(clipped(-rounded if passed < 0 else rounded))
+    return duration_text(clipped(-rounded if passed < 0 else rounded))
 
 
 def duration(seconds: Any) -> str:
@@ -116,7 +117,7 @@ def duration(seconds: Any) -> str:
         number = parse_clipped(seconds)
     elif seconds.__class__ is Int64:
         number = int(seconds)
-    return durations.text_of(wrap64(number * SECOND))
+    return duration_text(wrap64(number * SECOND))
 
 
 def duration_round(value: Any) -> str:
