@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from crossply.compose.object_metadata import name_of, text_in
 from crossply.manifests.files import SourceError
+from crossply.models.python_literal import literal
 from crossply.models.python_names import class_name, field_name, kind_name
 from crossply.schema.definition_crds import composite_crd
 from crossply.values import Object
@@ -185,8 +186,6 @@ def annotation(type_: Type) -> str:
 
 def _literal(schema: Object) -> str:
     """The values of an enum; empty where there is none that Literal can hold."""
-    from crossply.models.python_model_code import literal
-
     values = [value for value in schema.get("enum") or () if value is not None]
     if not values or not all(isinstance(value, str | int) for value in values):
         return ""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 import textwrap
 from collections.abc import Iterable
-from typing import Any
 
 from crossply.models.kind_models import ANYTHING, Attribute, KindModel, Model, Type, annotation
+from crossply.models.python_literal import literal
 from crossply.models.python_names import module_name
 
 _WIDTH = 100
@@ -182,14 +181,3 @@ def _writer(model: Model) -> list[str]:
 
 def _written(attribute: Attribute) -> str:
     return _conversion(attribute.type, f"self.{attribute.name}", "{1}.to_dict()", 0)
-
-
-def literal(value: Any) -> str:
-    """A JSON value as Python writes it."""
-    if isinstance(value, str):
-        return json.dumps(value)
-    if isinstance(value, list):
-        return f"[{', '.join(map(literal, value))}]"
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{literal(key)}: {literal(item)}' for key, item in value.items())}}}"
-    return repr(value)

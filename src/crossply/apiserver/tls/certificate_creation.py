@@ -5,8 +5,13 @@ from __future__ import annotations
 import os
 from datetime import datetime, timedelta
 
-from crossply.apiserver.tls.certificate_files import CertificateError, Certificates, read, write_private
-from crossply.apiserver.tls.certificate_renewal import RENEWED_BEFORE
+from crossply.apiserver.tls.certificate_files import (
+    RENEWED_BEFORE,
+    CertificateError,
+    Certificates,
+    read,
+    write_private,
+)
 from crossply.certificates import (
     FOR_CLIENTS,
     FOR_SERVERS,

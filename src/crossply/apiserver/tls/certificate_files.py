@@ -6,9 +6,12 @@ import contextlib
 import os
 import re
 from dataclasses import dataclass
+from datetime import timedelta
 
 from crossply.errors import CrossplyError
 
+RENEWED_BEFORE = timedelta(days=30)
+"""How long before its expiry a certificate is renewed."""
 _PRIVATE = 0o600
 _UNFINISHED = re.compile(r".+\.[0-9]+\.new")
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 
 from crossply.apiserver.tls.certificate_files import (
+    RENEWED_BEFORE,
     CertificateError,
     Certificates,
     narrow_rights,
@@ -32,8 +33,6 @@ LOCAL_NAMES = (
     "kubernetes.default.svc",
     "kubernetes.default.svc.cluster.local",
 )
-RENEWED_BEFORE = timedelta(days=30)
-"""How long before its expiry a certificate is renewed."""
 
 
 def ensure_certificates(

@@ -7,26 +7,21 @@ same and the exit code is 3, so that a caller can provide what is missing and re
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from time import monotonic
 
 from crossply.cli.framework.command import Command, Flag, Invocation
+from crossply.cli.internal.function_addresses import PIPELINE_FATAL, Addresses
 from crossply.cli.internal.render_wire import (
     CompositeInput,
-    EngineRequestError,
     read_request,
     response_bytes,
 )
 from crossply.compose.errors import ComposeError, RenderInputError, StepFailed
-from crossply.compose.function_messages import Request, Response
 from crossply.compose.in_memory_cluster import InMemoryCluster
 from crossply.compose.in_memory_reconcile import Rendered, Rendering
 from crossply.compose.prepared_composition import prepare
-from crossply.kinds.composition import Step, parse_composition
+from crossply.kinds.composition import parse_composition
 from crossply.kinds.fields import KindError
 from crossply.rendering.inputs import machinery_for
-
-PIPELINE_FATAL = 3
 
 
 def run(invocation: Invocation) -> int:
@@ -73,32 +68,6 @@ def _render(rendering: Rendering, composite_input: CompositeInput) -> Rendered:
 
 def _write(rendered: Rendered) -> None:
     sys.stdout.buffer.write(response_bytes(rendered))
-
-
-class Addresses:
-    """The functions of a request, each at its address."""
-
-    def __init__(self, functions: Mapping[str, str], timeout: float) -> None:
-        from crossply.functions.remote import Remote
-
-        self._runners = {name: Remote(name, address) for name, address in functions.items()}
-        self._deadline = monotonic() + timeout
-
-    def call(self, step: Step, request: Request) -> Response:
-        """Call a step's function until the time of the whole command is up."""
-        runner = self._runners.get(step.function)
-        if runner is None:
-            raise EngineRequestError(
-                f'unknown function "{step.function}" - is it listed in the render input?'
-            )
-        return runner(request, max(self._deadline - monotonic(), 0.001))
-
-    def __enter__(self) -> Addresses:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for runner in self._runners.values():
-            runner.close()
 
 
 COMMAND = Command(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from datetime import UTC, datetime
 
-from crossply.cli.internal.render import PIPELINE_FATAL, Addresses
+from crossply.cli.internal.function_addresses import PIPELINE_FATAL, Addresses
 from crossply.cli.internal.render_wire import (
     CronInput,
     OperationInput,
