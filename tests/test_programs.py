@@ -53,7 +53,7 @@ def test_the_script_names_the_package_of_a_program_that_is_missing(program: str,
     assert done.stderr.startswith(f"NOT INSTALLED: {DEBIAN[program]}. ")
 
 
-_ASKED = re.compile(r"\b(?:needs|require|path_of|find)\(([^()]*)\)")
+_REQUESTED = re.compile(r"\b(?:needs|require|path_of|find)\(([^()]*)\)")
 _LISTS_OF_NAMES = ("tests/functions/test_sdk_image.py", "tests/histories/preload.py")
 """Here a list that begins with a program has several, one of which is used."""
 
@@ -67,7 +67,7 @@ def test_no_test_runs_a_program_that_it_does_not_name(program: str) -> None:
         name, text = str(path.relative_to(ROOT)), path.read_text()
         if path in (Path(__file__), WITHOUT_TESTS) or name in _LISTS_OF_NAMES:
             continue
-        if any(f'"{program}"' in asked for asked in _ASKED.findall(text)):
+        if any(f'"{program}"' in request for request in _REQUESTED.findall(text)):
             continue
         places += [f"{name}:{text[: match.start()].count(os.linesep) + 1}" for match in own.finditer(text)]
     assert not places

@@ -44,11 +44,11 @@ def test_the_first_unready_resource_with_a_reason_is_the_cause() -> None:
 def test_a_resource_that_says_nothing_may_not_meet_a_readiness_check() -> None:
     check = {"type": "MatchString", "fieldPath": "spec.phase", "matchString": "up"}
     inputs = [None, {"resources": [{"name": "b", "readinessChecks": [check]}]}]
-    said = composed("c", Synced=("False", "no such region"))
+    explained = composed("c", Synced=("False", "no such region"))
     cause = 'Bucket/b: readiness check is not met: spec.phase must be "up"'
-    assert cause_of_unready([composed("b"), said], {}, inputs) == cause
+    assert cause_of_unready([composed("b"), explained], {}, inputs) == cause
     absent = composed("b")._replace(observed=None)
-    assert cause_of_unready([absent, said], {}, inputs) == "Bucket/c: no such region"
+    assert cause_of_unready([absent, explained], {}, inputs) == "Bucket/c: no such region"
 
 
 def test_a_refused_resource_names_the_fields_in_their_order() -> None:

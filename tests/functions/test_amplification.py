@@ -207,8 +207,8 @@ def test_loops_that_grow_with_the_request_end_at_the_deadline(name: str) -> None
 def test_variables_of_a_command_are_bounded_together() -> None:
     variables = [{"key": f"A{number}", "valueRef": "spec.text"} for number in range(100)]
     long_text = Resource({**XR.object, "spec": {"text": "a" * 100_000}})
-    asked = Request(State(long_text), State(), input={"shellCommand": "true", "shellEnvVars": variables})
-    (result,) = shell_function.run(asked).results
+    shell_call = Request(State(long_text), State(), input={"shellCommand": "true", "shellEnvVars": variables})
+    (result,) = shell_function.run(shell_call).results
     assert "all variables are longer than 1024 KiB" in result.message
 
 
@@ -216,11 +216,11 @@ def test_many_patches_of_one_large_resource_are_applied_in_time_that_grows_with_
     patch = {**BASE, "data": {"key-0": "new"}}
     source = f"items = [{dumps(patch)} for _ in range(15000)]"
     large = {**BASE, "data": {f"key-{number}": "" for number in range(50_000)}}
-    asked = request(
+    kcl_call = request(
         {"kind": "KCLInput", "spec": {"source": source, "target": "PatchDesired"}},
         desired={"r": Resource(large)},
     )
-    answer = InProcess("kcl", kcl_function.run)(asked, 40.0)  # each by itself would take minutes
+    answer = InProcess("kcl", kcl_function.run)(kcl_call, 40.0)  # each by itself would take minutes
     assert answer.desired is not None
     assert answer.desired.resources["r"].object["data"]["key-0"] == "new"
     assert large["data"]["key-0"] == ""

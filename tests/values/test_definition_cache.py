@@ -44,21 +44,19 @@ def test_a_definition_is_compiled_once() -> None:
 
 
 def test_another_thread_never_gets_an_incomplete_definition() -> None:
-    compiling, seen = get_ident(), []
+    compiling, answers = get_ident(), []
 
     def fill(definition: Definition, name: str) -> None:
         for reference in REFERENCES[name]:
             definition.references.append(cache.get(reference))
             if get_ident() == compiling:
-                seen.extend(
-                    (wanted, names(other.submit(cache.get, wanted).result())) for wanted in REFERENCES
-                )
+                answers.extend((root, names(other.submit(cache.get, root).result())) for root in REFERENCES)
 
     cache = DefinitionCache(Definition, fill)
     with ThreadPoolExecutor(1) as other:
         cache.get("root")
-    assert len(seen) > len(REFERENCES)
-    assert [known for known in seen if known[1] != list(REFERENCES[known[0]])] == []
+    assert len(answers) > len(REFERENCES)
+    assert [known for known in answers if known[1] != list(REFERENCES[known[0]])] == []
 
 
 def test_what_could_not_be_compiled_is_compiled_again() -> None:

@@ -15,7 +15,7 @@ def rendered(template: str, data: Any = None) -> str:
     return compile_text(template).render({} if data is None else data)
 
 
-def complaint(template: str, data: Any = None) -> str:
+def error_of(template: str, data: Any = None) -> str:
     """The error of a failing function in a template."""
     with pytest.raises(ExecError) as failed:
         rendered(template, data)

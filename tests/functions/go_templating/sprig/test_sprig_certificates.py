@@ -13,7 +13,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from crossply.functions.builtin.go_templating.sprig import keys
-from tests.support.functions.sprig import complaint, rendered
+from tests.support.functions.sprig import error_of, rendered
 
 
 @pytest.fixture(scope="module")
@@ -104,13 +104,13 @@ def test_a_text_around_a_key_does_not_matter(elliptic_key: str) -> None:
 
 def test_a_key_that_is_none_is_refused() -> None:
     broken = "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n"
-    message = complaint('{{ genCAWithKey "x" 1 .key }}', {"key": broken})
+    message = error_of('{{ genCAWithKey "x" 1 .key }}', {"key": broken})
     assert message.startswith("parsing private key: parsing RSA private key from PEM: ")
 
 
 def test_an_authority_must_have_a_certificate(elliptic_key: str) -> None:
     pair = {"cert": "bm9uZQ==", "key": elliptic_key}
-    assert complaint("{{ buildCustomCert .cert (.key | b64enc) }}", pair) == "unable to decode certificate"
+    assert error_of("{{ buildCustomCert .cert (.key | b64enc) }}", pair) == "unable to decode certificate"
 
 
 def test_bcrypt_makes_a_hash_that_its_library_accepts() -> None:
@@ -121,4 +121,4 @@ def test_bcrypt_makes_a_hash_that_its_library_accepts() -> None:
 
 def test_bcrypt_fails_with_a_message_when_its_library_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "bcrypt", None)
-    assert complaint('{{ bcrypt "x" }}') == "the Python package bcrypt is not installed"
+    assert error_of('{{ bcrypt "x" }}') == "the Python package bcrypt is not installed"

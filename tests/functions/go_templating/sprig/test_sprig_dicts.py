@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.functions.sprig import complaint, rendered
+from tests.support.functions.sprig import error_of, rendered
 
 ANSWERS = [
     ('{{ dict "a" 1 "b" }}', "map[a:1 b:]", "keys are printed, a missing value is empty"),
@@ -102,4 +102,4 @@ def test_a_template_equals_the_output_of_go(template: str, text: str, reason: st
 
 @pytest.mark.parametrize(("template", "message", "reason"), ERRORS)
 def test_a_call_fails_in_the_words_of_go(template: str, message: str, reason: str) -> None:
-    assert complaint(template) == message, reason
+    assert error_of(template) == message, reason

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.functions.sprig import complaint, rendered
+from tests.support.functions.sprig import error_of, rendered
 
 TOO_MUCH = [
     ('{{ repeat 100000000000 "x" }}', "text would be longer"),
@@ -28,7 +28,7 @@ TOO_MUCH = [
 
 @pytest.mark.parametrize(("template", "message"), TOO_MUCH)
 def test_a_size_beyond_all_sense_is_refused(template: str, message: str) -> None:
-    assert complaint(template).startswith(message)
+    assert error_of(template).startswith(message)
 
 
 SHARED = "{{ $l := until 70000 }}{{ $l = list $l $l $l $l }}{{ $l = list $l $l $l $l }}"
@@ -50,7 +50,7 @@ ITSELF = '{{ $d := dict "a" 1 }}{{ $_ := set $d "d" $d }}'
     ],
 )
 def test_shared_values_do_not_multiply_without_bound(template: str, reason: str) -> None:
-    assert complaint(template) is not None, reason
+    assert error_of(template) is not None, reason
 
 
 def test_large_but_sane_inputs_work() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.functions.sprig import complaint, rendered
+from tests.support.functions.sprig import error_of, rendered
 
 ANSWERS = [
     ('{{ int "42" }}', "42", "Go's prefixes and underscores"),
@@ -120,4 +120,4 @@ def test_a_template_equals_the_output_of_go(template: str, text: str, reason: st
 
 @pytest.mark.parametrize(("template", "message", "reason"), ERRORS)
 def test_a_call_fails_in_the_words_of_go(template: str, message: str, reason: str) -> None:
-    assert complaint(template) == message, reason
+    assert error_of(template) == message, reason

@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 
 from crossply.functions.builtin.go_templating.sprig import clock_and_random as world
-from tests.support.functions.sprig import complaint, rendered
+from tests.support.functions.sprig import error_of, rendered
 
 NOON = 1_709_208_000_250_000_000
 """The 29th of February 2024, a quarter of a second after noon."""
@@ -76,4 +76,4 @@ def test_aes_decrypts_its_own_output() -> None:
 
 
 def test_the_network_is_never_used() -> None:
-    assert "no network here" in complaint('{{ getHostByName "localhost" }}')
+    assert "no network here" in error_of('{{ getHostByName "localhost" }}')
