@@ -127,7 +127,7 @@ async def test_events_are_recorded_and_never_sent(real, planned, ns):
     assert planned.counts["create", "events"] == 0
 
 
-async def test_objects_of_a_kind_and_in_a_namespace_that_are_only_imagined(real, planned, ns):
+async def test_objects_of_a_kind_and_in_a_namespace_that_are_only_planned(real, planned, ns):
     group = f"{ns}.example.org"
     kind = Kind(group, "v1", "Widget", "widgets", True)
     size = {"type": "string", "maxLength": 3, "default": "m"}
