@@ -195,3 +195,19 @@ async def test_a_restart_serves_the_same_kinds_and_continues_deletions(tmp_path:
         await bench.until(lambda: "deletionTimestamp" in bench.load((BOXES, "n", "held"))["metadata"])
         await _release(bench, bench.load((BOXES, "n", "held")))
         await bench.until(lambda: bench.context.registry.find("acme.example.org", "crates") is not None)
+
+
+async def test_a_plural_that_is_the_singular_too_outlives_a_restart_and_can_be_deleted(
+    tmp_path: object,
+) -> None:
+    directory = str(tmp_path)
+    sheep = named("sheep", "Sheep", singular="sheep", shortNames=["sheep"])
+    async with running(await Store.open(directory)) as bench:
+        await bench.create(sheep)
+        await bench.settled("sheep.acme.example.org")
+    async with running(await Store.open(directory)) as bench:
+        assert bench.context.registry.find("acme.example.org", "sheep") is not None
+        await bench.delete("sheep.acme.example.org")
+        key = definition_key("sheep.acme.example.org")
+        await bench.until(lambda: bench.context.store.get(key) is None)
+        await bench.until(lambda: bench.context.registry.find("acme.example.org", "sheep") is None)

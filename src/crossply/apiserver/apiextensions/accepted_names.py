@@ -41,7 +41,8 @@ class NameIndex:
         self.remove(definition)
         names = [(group, False, name) for name in _resource_names(accepted)]
         names += [(group, True, name) for name in _kind_names(accepted)]
-        self._names[definition] = names
+        # One name can be both the plural and the singular.
+        names = self._names[definition] = list(dict.fromkeys(names))
         for key in names:
             self._users.setdefault(key, set()).add(definition)
 
