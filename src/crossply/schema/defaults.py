@@ -36,7 +36,7 @@ def without_unwanted_nulls(value: Any, schema: Object | None) -> Any:
     for name, member in value.items():
         member_schema = properties.get(name, others)
         known = member_schema if isinstance(member_schema, dict) else None
-        if known is None or not _is_unwanted_null(member, known):
+        if known is None or not is_unwanted_null(member, known):
             members[name] = without_unwanted_nulls(member, known)
     return members
 
@@ -54,7 +54,7 @@ def _fill(value: Any, schema: Object | None) -> None:
 def _fill_properties(value: Object, properties: Object) -> None:
     for name, schema in properties.items():
         default = schema.get("default") if schema else None
-        if default is not None and (name not in value or _is_unwanted_null(value[name], schema)):
+        if default is not None and (name not in value or is_unwanted_null(value[name], schema)):
             value[name] = deepcopy(default)
 
 
@@ -66,7 +66,7 @@ def _fill_members(value: Object, schema: Object) -> None:
         if name in properties:
             _fill(value[name], properties[name])
         elif other_schema is not None:
-            if _is_unwanted_null(value[name], other_schema):
+            if is_unwanted_null(value[name], other_schema):
                 value[name] = deepcopy(other_schema.get("default"))
             _fill(value[name], other_schema)
 
@@ -75,10 +75,11 @@ def _fill_items(value: list[Any], schema: Object | None) -> None:
     if schema is None:
         return
     for index, item in enumerate(value):
-        if _is_unwanted_null(item, schema):
+        if is_unwanted_null(item, schema):
             value[index] = deepcopy(schema.get("default"))
         _fill(value[index], schema)
 
 
-def _is_unwanted_null(value: Any, schema: Object) -> bool:
+def is_unwanted_null(value: Any, schema: Object) -> bool:
+    """Whether a null stands where a schema does not allow one."""
     return value is None and not schema.get("nullable")

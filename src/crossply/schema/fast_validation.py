@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from crossply.schema.default_sizes import DefaultsTooLarge, check_default
 from crossply.values import Object
 from crossply.values.deepcopy import deepcopy
 
@@ -254,7 +255,10 @@ def _distinct(schema: Object) -> Check:
 def _object(schema: Object, head: Mapping[str, Check] | None = None) -> Check:
     members = {key: _check(member) for key, member in (schema.get("properties") or {}).items()}
     members.update(head or {})
-    defaults = _defaults(schema)
+    try:
+        defaults = _defaults(schema)
+    except DefaultsTooLarge:
+        return _give_up
     if not all(_passes(members[key], default) for key, default in defaults):
         return _give_up
     required = tuple(schema.get("required") or ())
@@ -305,6 +309,7 @@ def _defaults(schema: Object) -> tuple[tuple[str, Any], ...]:
     defaults = []
     for key, member in (schema.get("properties") or {}).items():
         if isinstance(member, dict) and "default" in member:
+            check_default(member)
             defaults.append(
                 (key, apply_defaults({key: member["default"]}, {"properties": {key: member}})[key])
             )

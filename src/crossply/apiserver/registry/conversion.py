@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crossply.apiserver import builtin
 from crossply.apiserver.event_loop_offloading import encoded_weight
-from crossply.apiserver.registry.normalization import with_defaults
+from crossply.apiserver.registry.normalization import with_fitting_defaults
 from crossply.apiserver.served_resources import Resource
 from crossply.apiserver.server_context import ServerContext
 from crossply.values import Object
@@ -28,7 +28,7 @@ async def convert(
     target = resource.versions[version]
     return await context.background.run(
         encoded_weight(converted, _FACTOR),
-        lambda: [with_defaults(resource, target, obj) for obj in converted],
+        lambda: [with_fitting_defaults(resource, target, obj) for obj in converted],
     )
 
 

@@ -14,8 +14,9 @@ from crossply.apiserver.endpoints.metadata_decoding import (
     MetadataReader,
     read_metadata,
 )
-from crossply.apiserver.endpoints.status_errors import bad_request
+from crossply.apiserver.endpoints.status_errors import bad_request, request_too_large
 from crossply.apiserver.served_resources import Resource, Version
+from crossply.schema.default_sizes import MOST_ADDED, DefaultsTooLarge, check_added_size
 from crossply.schema.defaults import apply_defaults, without_unwanted_nulls
 from crossply.schema.fast_validation import Unusual, quick_check
 from crossply.schema.prune import prune, unknown_fields
@@ -33,6 +34,7 @@ def normalize(call: Call, obj: Object) -> Object:
     if not call.resource.custom:
         _check_types(call, obj)
     elif call.version.schema is not None and not unknown and not repeated:
+        _check_defaults(call.version.schema, obj)
         try:
             usual: Object = quick_check(call.version.schema)(obj)
             return usual
@@ -70,6 +72,28 @@ def _check_types(call: Call, obj: Object) -> None:
         raise bad_request(f'{kind} in version "{call.version.name}" cannot be handled as a {kind}: {problem}')
 
 
+def _check_defaults(schema: Object, obj: Object) -> None:
+    try:
+        check_added_size(obj, schema)
+    except DefaultsTooLarge:
+        raise request_too_large(
+            f"the defaults of its schema would add more than {MOST_ADDED} bytes to the object"
+        ) from None
+
+
+def with_fitting_defaults(resource: Resource, version: Version, obj: Object) -> Object:
+    """A stored object with the defaults of its kind, or without any if they would add too much.
+
+    They come from a later definition, and the object must still be readable and deletable.
+    """
+    if resource.custom and version.schema is not None:
+        try:
+            check_added_size(obj, version.schema)
+        except DefaultsTooLarge:
+            return prune(obj, version.schema)
+    return with_defaults(resource, version, obj)
+
+
 def with_defaults(resource: Resource, version: Version, obj: Object, keep_nulls: bool = False) -> Object:
     """The object with the defaults of its kind and without unknown fields.
 
@@ -79,6 +103,7 @@ def with_defaults(resource: Resource, version: Version, obj: Object, keep_nulls:
         return normalised(resource, version.name, obj)
     if version.schema is None:
         return obj
+    _check_defaults(version.schema, obj)
     try:
         usual: Object = quick_check(version.schema)(obj)
         return usual
