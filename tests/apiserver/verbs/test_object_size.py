@@ -9,8 +9,8 @@ import orjson
 import pytest
 
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.registry.resources import Version
 from crossply.apiserver.registry.writes import MOST_STORED_BYTES
+from crossply.apiserver.served_resources import Version
 from crossply.apiserver.verbs.create import create
 from crossply.apiserver.verbs.get import get
 from crossply.apiserver.verbs.patch import MERGE_PATCH, patch
