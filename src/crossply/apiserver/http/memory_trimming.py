@@ -12,6 +12,8 @@ from collections.abc import Callable
 
 _WORTHWHILE = 16 << 20
 _DELAY_SECONDS = 0.5
+_REST_SECONDS = 5.0
+"""So long after trimming, what was freed since is given back, too, however little it is."""
 
 
 class Trimmer:
@@ -28,10 +30,15 @@ class Trimmer:
             self._timer = asyncio.get_running_loop().call_later(_DELAY_SECONDS, self._give_back)
 
     def _give_back(self) -> None:
-        self._timer = None
         self._freed = 0
         if self._trim is not None:
             self._trim(0)
+        self._timer = asyncio.get_running_loop().call_later(_REST_SECONDS, self._give_back_rest)
+
+    def _give_back_rest(self) -> None:
+        self._timer = None
+        if self._freed:
+            self._give_back()
 
 
 def _find_trim() -> Callable[[int], int] | None:
