@@ -156,3 +156,12 @@ def test_an_omitted_value_is_not_shown():
         str(FieldError("FieldValueDuplicate", "", [1, {"a": 2.0}], ""))
         == '<nil>: Duplicate value: [1,{"a":2}]'
     )
+
+
+def test_errors_about_one_enum_share_its_text():
+    first, second = validate(["x", "y"], {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}})
+    assert [str(first), str(second)] == [
+        '[0]: Unsupported value: "x": supported values: "a", "b"',
+        '[1]: Unsupported value: "y": supported values: "a", "b"',
+    ]
+    assert first.detail is second.detail, "there may be thousands of values, and of errors"

@@ -7,6 +7,7 @@ Status.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 
@@ -100,8 +101,14 @@ def shown_number(value: float) -> str:
 
 def unsupported(path: str, value: Any, allowed: list[str]) -> FieldError:
     """The value is not one of the allowed ones."""
+    return FieldError(NOT_SUPPORTED, path, value, _supported_values(tuple(allowed)))
+
+
+@lru_cache(maxsize=8)
+def _supported_values(allowed: tuple[str, ...]) -> str:
+    """Made once for a list: there may be thousands in it, and thousands of values that are not."""
     listed = ", ".join(quote(option) for option in allowed)
-    return FieldError(NOT_SUPPORTED, path, value, f"supported values: {listed}" if allowed else "")
+    return f"supported values: {listed}" if allowed else ""
 
 
 def too_long(path: str, limit: int) -> FieldError:
