@@ -8,7 +8,7 @@ from crossply.cli.runs.field_lines import field_lines
 from crossply.cli.runs.json_output import run_list, run_object
 from crossply.cli.runs.run_table import RunTable
 from crossply.cli.runs.run_text import RunText, bar, effect_lines, waterfall
-from crossply.cli.runs.step_text import step_changes
+from crossply.cli.runs.step_changes_text import step_changes
 from crossply.compose.conditions import RESPONSIVE
 from crossply.compose.engine_field_paths import MODERN
 from crossply.provenance.model import FieldSource, Provenance, SourceField

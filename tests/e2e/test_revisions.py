@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from crossply.kinds.revision import composition_hash
+from crossply.kinds.composition_revision import composition_hash
 from tests.support.e2e.pipelines import entry, resources
 from tests.support.e2e.scenario import COMPOSITION, CONFIG_MAP, condition
 from tests.support.e2e.things import FAILED, READY, REVISION, Things, failing, message_of

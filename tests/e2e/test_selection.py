@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.kinds.revision import composition_hash, revision_name
+from crossply.kinds.composition_revision import composition_hash, revision_name
 from tests.support.e2e.pipelines import entry, resources
 from tests.support.e2e.scenario import COMPOSITION, CONFIG_MAP
 from tests.support.e2e.things import FAILED, READY, SYNCED, Things, failing, message_of

@@ -9,7 +9,7 @@ import pytest
 
 from crossply.compose.function_messages import Requirements, ResourceSelector
 from crossply.control.control_plane import LOCAL_WEBHOOKS
-from crossply.kinds.revision import composition_hash, revision_name
+from crossply.kinds.composition_revision import composition_hash, revision_name
 from crossply.kube.core_kinds import SERVICE_ACCOUNT
 from tests.support.e2e.advice import run_advised_commands
 from tests.support.e2e.in_process import scenario_with

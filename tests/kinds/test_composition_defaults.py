@@ -8,7 +8,7 @@ import pytest
 
 from crossply.kinds.composition import parse_composition
 from crossply.kinds.composition_defaults import composition_mode, with_defaults
-from crossply.kinds.revision import new_revision
+from crossply.kinds.composition_revision import new_revision
 
 TYPE = {"apiVersion": "example.org/v1", "kind": "XThing"}
 STEP = {"step": "s", "functionRef": {"name": "f"}}

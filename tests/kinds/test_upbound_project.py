@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from crossply.kinds.generated_package_meta import configuration_meta
 from crossply.kinds.project import ProjectError, parse_project
-from crossply.kinds.project_package_meta import configuration_meta
 
 NEWER = {
     "apiVersion": "pkg.crossplane.io/v1",

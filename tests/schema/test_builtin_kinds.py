@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crossply.schema.builtin_go_types import go_types, type_of_kind
-from crossply.schema.go_decode import strict_problem, type_problem
+from crossply.schema.go_decode_errors import strict_problem, type_problem
 
 
 def deployment(**spec: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crossply.schema.defaults import apply_defaults
 from crossply.schema.fast_validation import Unusual, quick_check
-from crossply.schema.kubernetes_extensions import check_list_types
+from crossply.schema.list_and_embedded_checks import check_list_types
 from crossply.schema.prune import prune
 from crossply.schema.validation import validate
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crossply.schema.field_errors import OMITTED, FieldError
-from crossply.schema.kubernetes_extensions import check_list_types
+from crossply.schema.list_and_embedded_checks import check_list_types
 from crossply.schema.validation import as_json, validate
 
 OBJECT = {"type": "object"}

@@ -12,9 +12,9 @@ from crossply.compose.object_metadata import uid_of
 from crossply.diagnosis.evidence import Evidence
 from crossply.diagnosis.managed_rules import config_groups
 from crossply.diagnosis.root_cause_search import Finding
+from crossply.kinds.composition_revision import COMPOSITION_NAME
 from crossply.kinds.definition import Definition, ServiceAccount, parse_definition
 from crossply.kinds.fields import KindError
-from crossply.kinds.revision import COMPOSITION_NAME
 from crossply.kube.client import Client
 from crossply.kube.core_kinds import EVENT, SERVICE_ACCOUNT
 from crossply.kube.failures import Forbidden, KubeError

@@ -1,7 +1,7 @@
 """The kinds that Kubernetes itself serves: their structure, as Go declares it.
 
-`builtin_kinds.json` is generated (`tools/builtin_kinds`): each kind's type, each type's fields. `go_decode`
-reads objects by it; nothing here knows what a field means.
+`builtin_kinds.json` is generated (`tools/builtin_kinds`): each kind's type, each type's fields.
+`go_decode_errors` reads objects by it; nothing here knows what a field means.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def offers_claim(xrd: Object) -> bool:
 def composite_crd(xrd: Object) -> Object:
     """The CRD of the composite resource that a definition defines."""
     if isinstance(xrd, dict) and xrd.get("kind") in FIRST_DESIGN:
-        from crossply.schema.infrastructure_definition_crds import definition_crd
+        from crossply.schema.first_design_crds import definition_crd
 
         return definition_crd(xrd)
     typed = decode_xrd(xrd)

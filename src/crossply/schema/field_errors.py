@@ -1,6 +1,6 @@
 """Errors of fields, with Kubernetes' messages.
 
-Every check of this room (`validation`, `kubernetes_extensions`, `prune`, `cel_object_validation`) answers
+Every check of this room (`validation`, `list_and_embedded_checks`, `prune`, `cel_object_validation`) answers
 with a list of these; the command line prints their text, an API server turns them into the causes of a
 Status.
 """

@@ -1,6 +1,6 @@
 """Kubernetes' Go types with their own UnmarshalJSON: times, quantities, ports, schemas.
 
-The part of `go_decode` that a table of fields cannot describe. Each reader accepts what the Go type
+The part of `go_decode_errors` that a table of fields cannot describe. Each reader accepts what the Go type
 accepts and fails with its sentence.
 """
 

@@ -1,6 +1,6 @@
 """Validate a value against a structural OpenAPI v3 schema, with Kubernetes' errors in Kubernetes' order.
 
-After defaulting comes this check; unknown fields (`prune`), list types (`kubernetes_extensions`) and rules
+After defaulting comes this check; unknown fields (`prune`), list types (`list_and_embedded_checks`) and rules
 (`cel_object_validation`) have files of their own. The checks of one node run in a fixed order: type,
 combinations (anyOf …), text, format, number, list, enum, object. `anyOf` and `oneOf` report the branch that
 matched most, which is counted exactly as Kubernetes counts it, since the count decides which errors users

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from crossply.errors import CrossplyError
 from crossply.manifests.manifest import Manifest
-from crossply.schema.go_decode import type_problem
+from crossply.schema.go_decode_errors import type_problem
 from crossply.validation.package_cache import Cache
 from crossply.values import Object
 
@@ -78,7 +78,7 @@ class Extensions:
     def _publish(self) -> None:
         """Add the requirement that a publication offers, once its definition is known."""
         from crossply.kinds.infrastructure_definitions import parse_publication
-        from crossply.schema.infrastructure_definition_crds import requirement_crd
+        from crossply.schema.first_design_crds import requirement_crd
 
         for publication in list(self._publications):
             definition = self._definitions.get(parse_publication(publication).definition)

@@ -139,7 +139,7 @@ def _unknown(path: str) -> Finding:
 
 
 def _strict_findings(value: Object, go_type: str) -> list[Finding]:
-    from crossply.schema.go_decode import strict_problem
+    from crossply.schema.go_decode_errors import strict_problem
 
     problem = strict_problem(value, go_type)
     return [Finding("schema", problem)] if problem else []

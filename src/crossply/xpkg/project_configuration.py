@@ -6,8 +6,8 @@ import os
 from collections.abc import Collection, Iterable
 
 from crossply.errors import CrossplyError
+from crossply.kinds.generated_package_meta import configuration_meta
 from crossply.kinds.project import Project
-from crossply.kinds.project_package_meta import configuration_meta
 from crossply.values.goquote import quote
 from crossply.values.yaml import dump, read_first
 from crossply.xpkg.failures import BuildFailed

@@ -11,8 +11,8 @@ import stat
 import tempfile
 from typing import NamedTuple
 
+from crossply.kinds.generated_package_meta import function_meta
 from crossply.kinds.project import EmbeddedFunction, Project
-from crossply.kinds.project_package_meta import function_meta
 from crossply.values.goquote import quote
 from crossply.values.yaml import dump
 from crossply.xpkg import kcl_as_python_project

@@ -20,7 +20,7 @@ from crossply.apiserver.registry.apply_scopes import Scopes
 from crossply.apiserver.storage import Store
 from crossply.apply import update
 from crossply.schema.cel_types import declare
-from crossply.schema.go_decode import type_problem
+from crossply.schema.go_decode_errors import type_problem
 from crossply.schema.json_schema_props import DecodeError, decode_props
 from crossply.values import Object
 from tests.support.apiserver.definition_controller import Bench, definition_key, running

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from crossply.compose.function_messages import READY_TRUE, Request, Resource, Response, State
-from crossply.kinds.revision import composition_hash, revision_name
+from crossply.kinds.composition_revision import composition_hash, revision_name
 from crossply.kube.kind import Kind
 from crossply.values import Object
 from tests.support.e2e.scenario import COMPOSITION, CONFIG_MAP, CRD, DEFINITION, Scenario, condition

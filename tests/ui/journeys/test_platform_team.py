@@ -7,7 +7,7 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from crossply.control.kinds import COMPOSITION, REVISION
-from crossply.kinds.revision import COMPOSITION_NAME
+from crossply.kinds.composition_revision import COMPOSITION_NAME
 from tests.support.browser import errors_of
 from tests.support.programs import needs
 from tests.support.ui.running_platform import MANAGER, SHOP, until

@@ -1,7 +1,7 @@
 from collections import Counter
 
 from crossply.compose.engine_field_paths import MODERN
-from crossply.kinds.revision import new_revision
+from crossply.kinds.composition_revision import new_revision
 from crossply.ui.plan_jobs import applied_revision
 from crossply.ui.views.composition_rows import composites_by_revision, composition_rows, revision_table
 from tests.support.ui.shop_platform import SHOP_COMPOSITION, shop

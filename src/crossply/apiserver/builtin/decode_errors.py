@@ -11,8 +11,8 @@ from crossply.apiserver.builtin.go_scalars import LEAVES
 from crossply.apiserver.builtin.resource_table import definitions, names_by_kind
 from crossply.apiserver.served_resources import Resource
 from crossply.schema.builtin_go_types import type_of_kind
-from crossply.schema.fast_go_decode import Check, struct
-from crossply.schema.go_decode import type_problem
+from crossply.schema.go_decode_errors import type_problem
+from crossply.schema.go_type_precheck import Check, struct
 from crossply.values import Object
 
 _PYTHON: dict[str, tuple[type, ...]] = {

@@ -14,7 +14,7 @@ from crossply.apiserver.builtin.go_scalars import LEAVES
 from crossply.apiserver.builtin.resource_table import names_by_kind, table
 from crossply.apiserver.served_resources import Resource
 from crossply.values import Object
-from crossply.values.definition_cache import DefinitionCache
+from crossply.values.recursive_type_cache import DefinitionCache
 
 Reader = Callable[[Any], Any]
 

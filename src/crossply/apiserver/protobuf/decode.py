@@ -29,7 +29,7 @@ from crossply.apiserver.protobuf.wire import (
     varints,
 )
 from crossply.values import Object
-from crossply.values.definition_cache import DefinitionCache
+from crossply.values.recursive_type_cache import DefinitionCache
 
 MAX_DEPTH = 200
 """How deep messages may nest: far deeper than real objects, within the stack."""

@@ -13,7 +13,7 @@ from typing import Any
 from crossply.apiserver.protobuf.message_table import ALTERNATIVES, EMBEDDED, LIST, MAP, Field, table
 from crossply.apiserver.protobuf.single_value_messages import LEAVES
 from crossply.apiserver.protobuf.wire import BYTES, FIXED64, VARINT, chunk, varint
-from crossply.values.definition_cache import DefinitionCache
+from crossply.values.recursive_type_cache import DefinitionCache
 
 Write = Callable[[Any], bytes]
 """Writes one value, without its field number."""

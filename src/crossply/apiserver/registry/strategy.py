@@ -21,7 +21,7 @@ from crossply.schema.field_errors import (
     TYPE_INVALID,
     FieldError,
 )
-from crossply.schema.kubernetes_extensions import check_embedded, check_list_types
+from crossply.schema.list_and_embedded_checks import check_embedded, check_list_types
 from crossply.schema.ratcheting import new_errors
 from crossply.schema.validation import validate
 from crossply.values import Object

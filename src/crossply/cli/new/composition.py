@@ -9,7 +9,7 @@ from crossply.cli.new.new_files import FORCE, write_new
 from crossply.rendering.inputs import load_definition
 from crossply.scaffold.composition import composition_text, functions_text
 from crossply.scaffold.example_resource import example_of
-from crossply.scaffold.test_suite import suite_text
+from crossply.scaffold.suite_from_rendering import suite_text
 from crossply.schema.definition_crds import composite_crd
 from crossply.testing.suite import Source, Suite
 from crossply.testing.suite_run import render_twice

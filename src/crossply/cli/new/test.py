@@ -7,7 +7,7 @@ import os
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.cli.new.new_files import FORCE, write_new
 from crossply.rendering.inputs import load_composition
-from crossply.scaffold.test_suite import suite_text
+from crossply.scaffold.suite_from_rendering import suite_text
 from crossply.testing.suite import Suite
 from crossply.testing.suite_run import render_twice
 from crossply.values.yaml import Document

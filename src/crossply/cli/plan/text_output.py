@@ -10,8 +10,8 @@ from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.framework.styling import PLAIN, Style
 from crossply.cli.plan.json_output import summary
 from crossply.control.kinds import REVISION
+from crossply.control.planning.change_tree import CREATE, NONE, Node, label_of
 from crossply.control.planning.field_changes import Field
-from crossply.control.planning.object_tree import CREATE, NONE, Node, label_of
 from crossply.control.planning.plan_run import PlanResult
 from crossply.kube.core_kinds import CLUSTER_ROLE, CRD
 from crossply.values import Object

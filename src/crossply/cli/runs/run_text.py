@@ -12,7 +12,7 @@ from crossply.cli.framework.styling import Style
 from crossply.cli.runs.duration_text import duration_text
 from crossply.cli.runs.field_lines import ChangedField, change_lines, indented
 from crossply.cli.runs.run_table import outcome_text, subject_text
-from crossply.cli.runs.step_text import step_changes
+from crossply.cli.runs.step_changes_text import step_changes
 from crossply.provenance.model import Provenance
 from crossply.runs.model import EVENT, EffectRun, ObjectRef, Run, StepRun
 from crossply.values import Object

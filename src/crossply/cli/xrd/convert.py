@@ -100,7 +100,7 @@ def _is_first_design(definition: object) -> bool:
 
 def _first_design_crds(definition: Object, text: bytes, source: str) -> list[Object]:
     """The CRD of a definition of the first design, and of the requirement if the same file publishes it."""
-    from crossply.schema.infrastructure_definition_crds import requirement_crd
+    from crossply.schema.first_design_crds import requirement_crd
 
     crds = [composite_crd(definition)]
     for document in read_documents(text, source):

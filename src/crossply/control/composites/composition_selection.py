@@ -23,14 +23,14 @@ from crossply.compose.selection import (
 )
 from crossply.control.kinds import COMPOSITION, REVISION
 from crossply.kinds.composition import Composition
-from crossply.kinds.definition import Definition
-from crossply.kinds.fields import KindError
-from crossply.kinds.revision import (
+from crossply.kinds.composition_revision import (
     COMPOSITION_NAME,
     CompositionRevision,
     parse_pipeline,
     parse_revision,
 )
+from crossply.kinds.definition import Definition
+from crossply.kinds.fields import KindError
 from crossply.kube.controller import Waiting
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind

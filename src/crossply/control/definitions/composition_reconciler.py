@@ -12,8 +12,7 @@ from crossply.compose.object_metadata import controller_of
 from crossply.control.controller_context import Plane
 from crossply.control.kinds import COMPOSITION, REVISION
 from crossply.kinds.composition import parse_composition
-from crossply.kinds.fields import KindError
-from crossply.kinds.revision import (
+from crossply.kinds.composition_revision import (
     COMPOSITION_NAME,
     CompositionRevision,
     composition_hash,
@@ -22,6 +21,7 @@ from crossply.kinds.revision import (
     owner_reference,
     parse_revision,
 )
+from crossply.kinds.fields import KindError
 from crossply.values import Object
 
 READ = "ReadComposition"

@@ -31,7 +31,7 @@ from crossply.kinds.infrastructure_definitions import parse_publication
 from crossply.kube.controller import Waiting
 from crossply.kube.core_kinds import CRD
 from crossply.kube.informer import Informer
-from crossply.schema.infrastructure_definition_crds import requirement_crd
+from crossply.schema.first_design_crds import requirement_crd
 from crossply.values import Object
 
 FINALIZER = "offered.apiextensions.crossplane.io"

@@ -14,8 +14,8 @@ from crossply.compose.events import WARNING, Event, StatusCondition
 from crossply.control.controller_context import Plane
 from crossply.control.definition_conditions import VALID_PIPELINE
 from crossply.control.kinds import REVISION
+from crossply.kinds.composition_revision import COMPOSITION_NAME, parse_pipeline
 from crossply.kinds.fields import KindError
-from crossply.kinds.revision import COMPOSITION_NAME, parse_pipeline
 from crossply.values import Object
 
 COMPOSITION_CAPABILITY = "composition"

@@ -17,8 +17,8 @@ from crossply.compose.object_metadata import (
     string_map,
     text_in,
 )
+from crossply.control.planning.change_tree import DELETE, Node
 from crossply.control.planning.managed_notes import is_managed
-from crossply.control.planning.object_tree import DELETE, Node
 from crossply.control.usages.usage_model import Usage, UsageResource
 from crossply.values import Object
 from crossply.values.api_version import api_group

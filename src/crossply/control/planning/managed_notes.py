@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from crossply.compose.object_metadata import annotations_of, name_of
+from crossply.control.planning.change_tree import CHANGE, CREATE, DELETE, Node
 from crossply.control.planning.field_changes import Field
-from crossply.control.planning.object_tree import CHANGE, CREATE, DELETE, Node
 from crossply.values import Object
 from crossply.values.differences import MISSING
 

@@ -9,9 +9,9 @@ from crossply.compose.conditions import read_conditions
 from crossply.compose.events import WARNING
 from crossply.compose.object_metadata import PAUSED_ANNOTATION, is_paused, metadata_of, uid_of
 from crossply.control.planning.api_urls import ObjectKey
+from crossply.control.planning.change_tree import DELETE, Node
 from crossply.control.planning.dry_run_store import DryRunStore
 from crossply.control.planning.governed_kinds import Governed
-from crossply.control.planning.object_tree import DELETE, Node
 from crossply.control.planning.reconcile_rounds import MOST_RUNS, ReconcileRounds
 from crossply.values import Object
 

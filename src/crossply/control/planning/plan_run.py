@@ -8,9 +8,9 @@ from typing import NamedTuple
 from crossply.compose.object_metadata import uid_of
 from crossply.control.controller_context import plane_for
 from crossply.control.kinds import DEFINITION
+from crossply.control.planning.change_tree import Node
 from crossply.control.planning.dry_run_client import DryRunClient
 from crossply.control.planning.field_changes import Field, Unknown
-from crossply.control.planning.object_tree import Node
 from crossply.control.planning.planned_functions import (
     RecordedFunctions,
     host_access_check,

@@ -13,7 +13,7 @@ from crossply.kube.core_kinds import CLUSTER_ROLE, CRD
 from crossply.kube.failures import Forbidden
 from crossply.schema.crd_watched_refs_field import keep_watched_refs
 from crossply.schema.definition_crds import claim_crd, composite_crd, offers_claim
-from crossply.schema.infrastructure_definition_crds import requirement_crd
+from crossply.schema.first_design_crds import requirement_crd
 from crossply.values import Object
 
 DEFINITIONS = (DEFINITION, INFRASTRUCTURE_DEFINITION, APPLICATION_DEFINITION)

@@ -8,10 +8,10 @@ from typing import Any
 
 from crossply.compose.object_metadata import name_of, namespace_of
 from crossply.control.controller_context import Plane
+from crossply.control.planning.change_tree import Node
 from crossply.control.planning.dry_run_store import DryRunStore
 from crossply.control.planning.field_changes import fields_between
 from crossply.control.planning.managed_notes import is_managed
-from crossply.control.planning.object_tree import Node
 from crossply.kube.core_kinds import CRD
 from crossply.kube.failures import KubeError
 from crossply.values import Object

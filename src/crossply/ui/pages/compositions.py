@@ -9,7 +9,7 @@ from crossply.compose.engine_field_paths import machinery_at
 from crossply.compose.object_metadata import labels_of, name_of
 from crossply.control.kinds import COMPOSITION, FUNCTION, REVISION
 from crossply.errors import CrossplyError
-from crossply.kinds.revision import COMPOSITION_NAME
+from crossply.kinds.composition_revision import COMPOSITION_NAME
 from crossply.ui.cluster_view import ClusterView, composite_kind
 from crossply.ui.page_types import Content, MissingRight, Navigation, PageNotFound, PageRequest, Route
 from crossply.ui.plan_jobs import jobs_of

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import NATIVE_FUNCTION, Pipeline, Step, parse_steps
+from crossply.kinds.composition_revision import parse_pipeline
 from crossply.kinds.fields import Fields
-from crossply.kinds.revision import parse_pipeline
 from crossply.ui.views.object_health import BAD, OK, Health, package_health
 from crossply.ui.views.short_text import block, cut
 from crossply.values import Object

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crossply.functions.builtin.kcl.outcome import OutputRefused
+from crossply.functions.builtin.kcl.response_state import OutputRefused
 from crossply.values import Object
 from crossply.values.field_path_read import get
 from crossply.values.field_path_syntax import PathError, PathNotFound

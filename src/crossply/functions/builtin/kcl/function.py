@@ -12,10 +12,10 @@ from crossply.functions.builtin.kcl.input import Input, InputInvalid, read_input
 from crossply.functions.builtin.kcl.module_failures import CONTAINER_HINT, ModuleError
 from crossply.functions.builtin.kcl.module_source_policy import ModuleAccess, RegistryLogin, access_of
 from crossply.functions.builtin.kcl.options import params_json
-from crossply.functions.builtin.kcl.outcome import Outcome, OutputRefused
 from crossply.functions.builtin.kcl.output import OutputError, read_objects
 from crossply.functions.builtin.kcl.program import program_of
 from crossply.functions.builtin.kcl.response import respond_with
+from crossply.functions.builtin.kcl.response_state import Outcome, OutputRefused
 from crossply.functions.builtin.sandbox.pool import ProgramError, WorkerFailed, ask
 from crossply.kinds.gostructs import json_kind
 from crossply.values.protobuf_struct import StructError, to_wire

@@ -8,7 +8,7 @@ from typing import Any
 
 from crossply.compose.function_messages import ResourceSelector
 from crossply.compose.object_metadata import text_in
-from crossply.functions.builtin.kcl.outcome import META_VERSION, Outcome, OutputRefused
+from crossply.functions.builtin.kcl.response_state import META_VERSION, Outcome, OutputRefused
 from crossply.functions.builtin.struct_decoder import (
     Member,
     Struct,

@@ -18,7 +18,7 @@ from crossply.compose.function_messages import (
     Result,
     respond,
 )
-from crossply.functions.builtin.kcl.outcome import Outcome
+from crossply.functions.builtin.kcl.response_state import Outcome
 from crossply.values import Object
 from crossply.values.merge import MergeOptions, merge
 

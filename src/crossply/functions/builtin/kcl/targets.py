@@ -14,7 +14,7 @@ from crossply.functions.builtin.kcl.input import (
     XR,
     Input,
 )
-from crossply.functions.builtin.kcl.outcome import (
+from crossply.functions.builtin.kcl.response_state import (
     META_VERSION,
     NAME_ANNOTATION,
     Outcome,

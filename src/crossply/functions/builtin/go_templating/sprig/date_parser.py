@@ -21,7 +21,7 @@ from crossply.functions.builtin.go_templating.sprig.go_time import (
     days_before,
     is_leap,
 )
-from crossply.functions.builtin.go_templating.sprig.zone_abbreviations import gmt_offset, name_length
+from crossply.functions.builtin.go_templating.sprig.zone_name_syntax import gmt_offset, name_length
 
 _MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _DIGITS = "0123456789"

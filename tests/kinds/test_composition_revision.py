@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crossply.kinds.composition import CompositionError, TypeRef, parse_composition
+from crossply.kinds.composition_revision import composition_hash, new_revision, parse_pipeline, parse_revision
 from crossply.kinds.fields import KindError
-from crossply.kinds.revision import composition_hash, new_revision, parse_pipeline, parse_revision
 
 STEP = {
     "step": "a",

@@ -7,7 +7,7 @@ from threading import get_ident
 
 import pytest
 
-from crossply.values.definition_cache import DefinitionCache
+from crossply.values.recursive_type_cache import DefinitionCache
 
 REFERENCES = {"tree": ("leaf", "tree"), "leaf": (), "root": ("tree", "leaf")}
 

@@ -1,7 +1,8 @@
 """Whether Go reads a value into a type: the quick question that nearly every object answers with yes.
 
-The types of `builtin_go_types` are compiled into nested functions when they are first used. `go_decode` reads
-the few values that are refused here once more, and says what is wrong with them, if anything is.
+The types of `builtin_go_types` are compiled into nested functions when they are first used.
+`go_decode_errors` reads the few values that are refused here once more, and says what is wrong with them, if
+anything is.
 """
 
 from __future__ import annotations
