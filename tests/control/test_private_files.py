@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -50,6 +51,20 @@ def test_files_of_a_process_that_was_killed_are_removed_by_the_next_and_those_of
         assert (remaining / "tls.key").read_bytes() == b"private"
         own.remove()
         living.kill()
+
+
+def test_processes_that_start_together_keep_their_directories(tmp_path: pathlib.Path) -> None:
+    place = str(tmp_path / "place")
+
+    def start_often(_: int) -> None:
+        for _ in range(50):
+            files = PrivateFiles(place)
+            files.replace({"tls.key": b"private"})
+            assert (pathlib.Path(files.directory) / "tls.key").read_bytes() == b"private"
+            files.remove()
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(start_often, range(8))) == [None] * 8
 
 
 def test_files_are_for_their_owner_only_and_go_when_they_are_removed(tmp_path: pathlib.Path) -> None:

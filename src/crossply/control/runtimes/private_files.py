@@ -78,9 +78,12 @@ def _make_locked(place: str | None) -> tuple[str, int]:
     """A new directory, and the descriptor that locks it."""
     while True:
         root = tempfile.mkdtemp(prefix=_PREFIX, dir=place)
-        lock = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            lock = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            continue
         fcntl.flock(lock, fcntl.LOCK_EX)
-        # Another process may have taken it for an orphan before it was locked.
+        # Another process may have taken it for an orphan before it was locked, or even opened.
         if os.path.isdir(root):
             return root, lock
         os.close(lock)
