@@ -230,6 +230,34 @@ def test_a_function_in_python_whose_models_are_missing_is_not_built(
         assert "failed to fetch the base image" in err
 
 
+@pytest.mark.parametrize(
+    ("files", "missing"),
+    [
+        ({"main.py": "from .model.test.acme.shop import v1\n"}, "model.test.acme.shop"),
+        ({"main.py": "from . import help\n", "help.py": "from .model import io\n"}, "model"),
+        ({"main.py": "from .model import io\n", "model.py": "io = 1\n"}, ""),
+        ({"main.py": "from model.layers import v1\n"}, ""),
+        ({"main.py": "try:\n    from .model.io import v1\nexcept ImportError:\n    pass\n"}, ""),
+    ],
+)
+def test_a_function_in_python_without_the_link_to_its_models_is_not_built(
+    crossply: Run, files: dict[str, str], missing: str
+) -> None:
+    project = {"upbound.yaml": PROJECT, "apis/definition.yaml": XRD.replace("versions: []", VERSIONS)}
+    functions = {f"functions/shop/{name}": text for name, text in files.items()}
+    for name, text in {**project, **functions}.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text)
+    code, _, err = crossply("project", "build")
+    assert code == 1, "the base image cannot be fetched"
+    if missing:
+        assert f'failed to build function "shop": it imports modules that do not exist: {missing}\n' in err
+        assert "make the link to the models of kinds: ln -s ../../.up/python/models " in err
+        assert "functions/shop/model\n" in err
+    else:
+        assert "failed to fetch the base image" in err
+
+
 VERSIONS = (
     "versions: [{name: v1, served: true, referenceable: true, schema: {openAPIV3Schema: {type: object}}}]"
 )

@@ -53,6 +53,17 @@ def missing_modules(directory: str, files: Mapping[str, str], folder: str) -> se
     return missing
 
 
+def relative_imports(files: Mapping[str, str], folder: str) -> set[str]:
+    """The modules of a folder of the program that its files import at once, by relative imports."""
+    modules = (
+        next(_targets(node, path))
+        for path, text in files.items()
+        for node in _parsed(text)
+        if isinstance(node, ast.ImportFrom) and node.level
+    )
+    return {module.replace("/", ".") for module in modules if f"{module}/".startswith(f"{folder}/")}
+
+
 def _parsed(text: str) -> list[ast.stmt]:
     """The statements of a file; none if it is not valid: running it says what is wrong."""
     try:

@@ -136,11 +136,13 @@ class _Build:
         with error_prefix(f"failed to build function {quote(source.name)}"):
             if source.language == KCL:
                 kcl_bundle.write_bundle(source.path, self._root, target)
-            elif source.language == PYTHON and python_bundle.has_links(source.path):
-                python_bundle.write_bundle(source.path, self._root, target)
-            else:
-                return source
-        return source._replace(path=target)
+                return source._replace(path=target)
+            if source.language == PYTHON:
+                python_bundle.check_models_link(source.path, self._root)
+                if python_bundle.has_links(source.path):
+                    python_bundle.write_bundle(source.path, self._root, target)
+                    return source._replace(path=target)
+        return source
 
     def _tag(self, repository: str, tag: str) -> str:
         from crossply.xpkg.image_reference import parse_tag
