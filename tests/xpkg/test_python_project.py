@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import stat
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from crossply.xpkg.image import Image, digest
 from crossply.xpkg.layer_unpack import unpack
 from crossply.xpkg.python_install import PipFailed, Target, install
 from crossply.xpkg.python_project_image import ROOT, read_project, with_project
+from tests.support.cli.package_server import empty_wheel
 from tests.support.images import archive, image, member
 
 PROJECT = """\
@@ -84,6 +87,29 @@ def test_modules_are_compiled_and_name_no_build_directory(project_image: Image, 
 
 def test_the_same_project_gives_the_same_image_wherever_it_is(project_image: Image, tmp_path: Path) -> None:
     assert digest(with_project(base(), project(tmp_path / "elsewhere"))) == digest(project_image)
+
+
+def test_the_modes_of_dependencies_follow_from_what_is_in_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wheels of an index mark modules as executable, and those made of installed packages mark nothing."""
+    files = {"__init__.py": b"", "core.abi3.so": b"\x7fELF", "tool": b"\x7fELF", "run.sh": b"#!/bin/sh\n"}
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    text = PROJECT.replace('version = "0.1.0"', 'version = "0.1.0"\ndependencies = ["lamps"]')
+    images = []
+    for mode in (0o644, 0o755):
+        empty_wheel(tmp_path, "lamps", "1.0")
+        with zipfile.ZipFile(tmp_path / "lamps-1.0-py3-none-any.whl", "a") as wheel:
+            for name, data in files.items():
+                entry = zipfile.ZipInfo(f"lamps/{name}")
+                entry.external_attr = (stat.S_IFREG | mode) << 16
+                wheel.writestr(entry, data)
+        images.append(with_project(base(), project(tmp_path / f"{mode:o}", text)))
+    assert digest(images[0]) == digest(images[1])
+    (tmp_path / "root").mkdir()
+    unpack(images[0], str(tmp_path / "root"))
+    lamps = tmp_path / "root" / ROOT / "lamps"
+    assert {name for name in files if (lamps / name).stat().st_mode & 0o111} == {"tool", "run.sh"}
 
 
 def test_the_entry_point_is_the_script_called_function_or_the_only_one(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import os
 import re
 import tempfile
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from crossply.values import Object
@@ -25,6 +25,8 @@ ROOT = "opt/function/site-packages"
 _PORT = "9443/tcp"
 _NOBODY = "2000:2000"
 _SCRIPT = re.compile(r"([\w.]+):(\w+)")
+_PROGRAMS = (b"#!", b"\x7fELF")
+"""What programs begin with; shared libraries begin as they do."""
 _UNSTABLE = ("direct_url.json", "REQUESTED", "INSTALLER")
 """Files that say how and from where something was installed: from another directory on every machine."""
 
@@ -82,10 +84,12 @@ def with_project(base: Image, directory: str, python: str = "", serving: Needs =
         install(directory, site, target, serving)
         if target.is_ours:
             compile_sources(site, f"/{ROOT}")
-        own = _own_files(site, project)
+        project_files = _own_files(site, project)
         everything = stable_files(site)
-        image = _with_layer(base, _entries(site, (path for path in everything if _source(path) not in own)))
-        image = _with_layer(image, _entries(site, (path for path in everything if _source(path) in own)))
+        own = [path for path in everything if _source(path) in project_files]
+        dependencies = [path for path in everything if _source(path) not in project_files]
+        image = _with_layer(base, _entries(site, dependencies, _mode_by_content))
+        image = _with_layer(image, _entries(site, own, _mode_on_disk))
     return image._replace(config={**image.config, "config": _runnable(image.inner, project)})
 
 
@@ -113,7 +117,7 @@ def _own_files(site: str, project: Project) -> set[str]:
     raise BuildFailed(f"pip did not install {project.name}")
 
 
-def _entries(site: str, paths: Iterable[str]) -> list[Entry]:
+def _entries(site: str, paths: Iterable[str], mode_of: Callable[[str, bytes], int]) -> list[Entry]:
     entries = []
     directories: set[str] = set()
     for path in paths:
@@ -122,9 +126,22 @@ def _entries(site: str, paths: Iterable[str]) -> list[Entry]:
             if parent not in directories:
                 directories.add(parent)
                 entries.append(Entry(f"{parent}/", mode=0o755, is_directory=True))
-        executable = os.stat(os.path.join(site, path)).st_mode & 0o111
-        entries.append(Entry(full_path, stable_content(site, path), 0o755 if executable else 0o644))
+        data = stable_content(site, path)
+        entries.append(Entry(full_path, data, mode_of(os.path.join(site, path), data)))
     return entries
+
+
+def _mode_on_disk(path: str, _data: bytes) -> int:
+    return 0o755 if os.stat(path).st_mode & 0o111 else 0o644
+
+
+def _mode_by_content(path: str, data: bytes) -> int:
+    """The mode of a file of a dependency, the same whether that came from an index or from this environment.
+
+    Some wheels of an index mark modules as executable. Wheels made of what is installed here mark nothing.
+    """
+    is_program = data.startswith(_PROGRAMS) and ".so" not in os.path.basename(path)
+    return 0o755 if is_program else 0o644
 
 
 def _parents(path: str) -> list[str]:
