@@ -258,6 +258,35 @@ def test_a_function_in_python_without_the_link_to_its_models_is_not_built(
         assert "failed to fetch the base image" in err
 
 
+@pytest.mark.parametrize(
+    ("file", "head", "field"),
+    [
+        ("upbound.yaml", "meta.dev.upbound.io/v2alpha1", "imageConfig: [{%s}]"),
+        (
+            "crossplane-project.yaml",
+            "dev.crossplane.io/v1alpha1",
+            "imageConfigs: [{metadata: {name: m}, spec: {%s}}]",
+        ),
+    ],
+)
+def test_a_base_image_that_cannot_be_fetched_has_a_hint_to_redirect_it(
+    crossply: Run, file: str, head: str, field: str
+) -> None:
+    mirror = field % "matchImages: [{prefix: gcr.io/}], rewriteImage: {prefix: r.invalid/}"
+    spec = f"spec:\n  repository: registry.test/team/shop\n  {mirror}\n"
+    project = f"apiVersion: {head}\nkind: Project\nmetadata: {{name: shop}}\n{spec}"
+    definition = XRD.replace("versions: []", VERSIONS)
+    files = {file: project, "apis/definition.yaml": definition, "functions/shop/main.py": ""}
+    for name, text in files.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text)
+    code, _, err = crossply("project", "build")
+    assert code == 1
+    assert "failed to fetch the base image r.invalid/distroless/python3-debian13:nonroot: " in err
+    assert f"spec.{field.partition(':')[0]} of the project file redirects" in err
+    assert "CP-925" in err
+
+
 VERSIONS = (
     "versions: [{name: v1, served: true, referenceable: true, schema: {openAPIV3Schema: {type: object}}}]"
 )

@@ -155,6 +155,7 @@ class _Build:
         from crossply.xpkg.image_config_selection import rewritten
         from crossply.xpkg.image_reference import parse
         from crossply.xpkg.project_functions import checked
+        from crossply.xpkg.registry_failures import RegistryUnreachable
         from crossply.xpkg.user_image_pull import pull
 
         name, _ = rewritten(self._project.spec.get("imageConfigs") or (), base)
@@ -165,9 +166,17 @@ class _Build:
         ):
             reference = parse(name)
             for architecture in self._project.architectures:
-                image = pull(self._invocation, reference, self._directory, architecture)
+                try:
+                    image = pull(self._invocation, reference, self._directory, architecture)
+                except RegistryUnreachable as problem:
+                    raise problem.replace(hint=f"{problem.hint}; {self._redirection()}") from None
                 images.append(checked(image, architecture))
         return images
+
+    def _redirection(self) -> str:
+        """How to have base images pulled from another registry."""
+        field = "imageConfig" if self._project.is_upbound else "imageConfigs"
+        return f"spec.{field} of the project file redirects to a registry that you can reach"
 
     def _function(self, source: FunctionSource, bases: dict[str, list[Image]]) -> list[Image]:
         from crossply.xpkg.project_functions import build_function, saved_image
