@@ -212,6 +212,42 @@ def test_an_untraceable_resource_is_reported_in_the_last_line(
     assert (actual, err.splitlines()[-1]) == (code, f"crossply: error: {sentence}")
 
 
+RBAC = "rbac.authorization.k8s.io"
+GUEST = [
+    {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": "Role",
+        "metadata": {"name": "guest", "namespace": "default"},
+        "rules": [{"apiGroups": ["acme.test"], "resources": ["shops"], "verbs": ["get", "list"]}],
+    },
+    {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": "RoleBinding",
+        "metadata": {"name": "guest", "namespace": "default"},
+        "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": "guest"},
+        "subjects": [{"kind": "User", "name": "guest", "apiGroup": RBAC}],
+    },
+]
+
+
+def test_a_resource_in_another_namespace_is_pointed_at_where_all_may_be_listed(trace, world) -> None:
+    world.put(*GUEST)
+    assert "try: it is in namespace town: add -n town\n" in trace("shop corner")[2]
+    assert "try: it is in namespace town: add -n town\n" in trace("shop corner -n missing")[2]
+    assert "try: crossply trace shops.acme.test -n default lists" in trace("shop corne")[2]
+    assert "try: crossply trace shops.acme.test -n default lists" in trace("shop corner --as guest")[2]
+
+
+def test_a_name_in_several_namespaces_is_pointed_at_in_all_of_them(trace, world) -> None:
+    twins = [
+        {"apiVersion": "other.test/v1", "kind": "Shop", "metadata": {"name": "twin", "namespace": namespace}}
+        for namespace in ("town", "kube-system")
+    ]
+    world.put(*twins)
+    err = trace("otherworldlyshop twin")[2]
+    assert "try: it is in namespaces kube-system, town: add -n with one of them\n" in err
+
+
 def test_a_misspelled_type_is_answered_with_the_nearest(trace) -> None:
     assert "did you mean shop?" in trace("shpo corner")[2]
     assert "did you mean" not in trace("shop.v9.acme.test x")[2]

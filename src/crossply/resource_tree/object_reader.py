@@ -55,10 +55,10 @@ class Reader:
         return await self._kinds.called(api_version, kind)
 
     async def everything(
-        self, kind: Kind, namespace: str, labels: str = "", metadata_only: bool = False
+        self, kind: Kind, namespace: str, labels: str = "", metadata_only: bool = False, fields: str = ""
     ) -> list[Node]:
         """Everything of a kind in a namespace."""
-        selection = Selection(namespace, labels, metadata_only=metadata_only)
+        selection = Selection(namespace, labels, fields, metadata_only)
         try:
             async with self._room:
                 listed = await self._client.list_selected(kind, selection)

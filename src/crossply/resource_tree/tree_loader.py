@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from crossply.compose.composite_status import first_few
 from crossply.kube.client import Client
 from crossply.kube.failures import KubeError
 from crossply.kube.kind import Kind
@@ -82,7 +83,7 @@ class Loading:
         """The tree of one resource."""
         root = await self.reader.get(self._root)
         if root.problem:
-            raise self._missing(root.problem, await self._has_namespace())
+            raise await self._missing(root.problem)
         await self._grow(root)
         return Trace([root], is_list=False)
 
@@ -133,13 +134,32 @@ class Loading:
         namespace_node = await self.reader.get(Reference("v1", "Namespace", namespace))
         return namespace_node.problem is None or namespace_node.problem.sort != NOT_FOUND
 
-    def _missing(self, problem: Problem, has_namespace: bool) -> TraceError:
+    async def _other_namespaces(self) -> list[str]:
+        """The namespaces that have a resource of this kind and name, as far as they may be listed."""
+        if not self._kind.namespaced:
+            return []
+        fields = f"metadata.name={self._root.name}"
+        try:
+            nodes = await self.reader.everything(self._kind, "", fields=fields, metadata_only=True)
+        except TraceError:
+            return []
+        return [str(node.metadata.get("namespace")) for node in nodes]
+
+    async def _missing(self, problem: Problem) -> TraceError:
+        message = f"{self._error_prefix(self._root.name)}: {problem.message}"
+        return TraceError(message, hint=await self._place_hint() if problem.sort == NOT_FOUND else "")
+
+    async def _place_hint(self) -> str:
+        """Where the root may be, which is not where it was looked for."""
+        namespaces = await self._other_namespaces()
+        if len(namespaces) == 1:
+            return f"it is in namespace {namespaces[0]}: add -n {namespaces[0]}"
+        if namespaces:
+            return f"it is in namespaces {first_few(namespaces)}: add -n with one of them"
+        if not await self._has_namespace():
+            return f"there is no namespace {quote(self._root.namespace)}: kubectl get namespaces lists them"
         place = f" -n {self._root.namespace}" if self._root.namespace else ""
-        hint = f"crossply trace {self._kind.resource}{place} lists what is there"
-        if not has_namespace:
-            hint = f"there is no namespace {quote(self._root.namespace)}: kubectl get namespaces lists them"
-        prefix = self._error_prefix(self._root.name)
-        return TraceError(f"{prefix}: {problem.message}", hint=hint if problem.sort == NOT_FOUND else "")
+        return f"crossply trace {self._kind.resource}{place} lists what is there"
 
     def _error_prefix(self, name: str) -> str:
         identity = f"kind={self._root.kind} name={name} namespace={self._root.namespace}"
