@@ -40,6 +40,7 @@ ON_THE_CODE = ("docs/decisions", "CONTRIBUTING")
 OF_OTHERS = {
     "0": "any free port",
     "4318": "a collector of OpenTelemetry",
+    "5001": "the registry of the tutorials on functions and providers",
     "8765": "the ticket server of the tutorial on providers",
 }
 """Ports that are not ours."""
