@@ -232,8 +232,8 @@ GUEST = [
 
 def test_a_resource_in_another_namespace_is_pointed_at_where_all_may_be_listed(trace, world) -> None:
     world.put(*GUEST)
-    assert "try: it is in namespace town: add -n town\n" in trace("shop corner")[2]
-    assert "try: it is in namespace town: add -n town\n" in trace("shop corner -n missing")[2]
+    assert "try: it is in namespace town: use -n town\n" in trace("shop corner")[2]
+    assert "try: it is in namespace town: use -n town\n" in trace("shop corner -n missing")[2]
     assert "try: crossply trace shops.acme.test -n default lists" in trace("shop corne")[2]
     assert "try: crossply trace shops.acme.test -n default lists" in trace("shop corner --as guest")[2]
 
@@ -245,7 +245,7 @@ def test_a_name_in_several_namespaces_is_pointed_at_in_all_of_them(trace, world)
     ]
     world.put(*twins)
     err = trace("otherworldlyshop twin")[2]
-    assert "try: it is in namespaces kube-system, town: add -n with one of them\n" in err
+    assert "try: it is in namespaces kube-system, town: use -n with one of them\n" in err
 
 
 def test_a_misspelled_type_is_answered_with_the_nearest(trace) -> None:

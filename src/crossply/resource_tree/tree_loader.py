@@ -153,9 +153,9 @@ class Loading:
         """Where the root may be, which is not where it was looked for."""
         namespaces = await self._other_namespaces()
         if len(namespaces) == 1:
-            return f"it is in namespace {namespaces[0]}: add -n {namespaces[0]}"
+            return f"it is in namespace {namespaces[0]}: use -n {namespaces[0]}"
         if namespaces:
-            return f"it is in namespaces {first_few(namespaces)}: add -n with one of them"
+            return f"it is in namespaces {first_few(namespaces)}: use -n with one of them"
         if not await self._has_namespace():
             return f"there is no namespace {quote(self._root.namespace)}: kubectl get namespaces lists them"
         place = f" -n {self._root.namespace}" if self._root.namespace else ""

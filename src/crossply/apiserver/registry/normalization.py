@@ -86,12 +86,13 @@ def with_fitting_defaults(resource: Resource, version: Version, obj: Object) -> 
 
     They come from a later definition, and the object must still be readable and deletable.
     """
-    if resource.custom and version.schema is not None:
-        try:
-            check_added_size(obj, version.schema)
-        except DefaultsTooLarge:
-            return prune(obj, version.schema)
-    return with_defaults(resource, version, obj)
+    if not resource.custom or version.schema is None:
+        return with_defaults(resource, version, obj)
+    try:
+        check_added_size(obj, version.schema)
+    except DefaultsTooLarge:
+        return prune(obj, version.schema)
+    return _defaulted(version.schema, obj)
 
 
 def with_defaults(resource: Resource, version: Version, obj: Object, keep_nulls: bool = False) -> Object:
@@ -104,12 +105,17 @@ def with_defaults(resource: Resource, version: Version, obj: Object, keep_nulls:
     if version.schema is None:
         return obj
     _check_defaults(version.schema, obj)
+    return _defaulted(version.schema, obj, keep_nulls)
+
+
+def _defaulted(schema: Object, obj: Object, keep_nulls: bool = False) -> Object:
+    """An object of a custom kind with defaults that were found to be small enough."""
     try:
-        usual: Object = quick_check(version.schema)(obj)
+        usual: Object = quick_check(schema)(obj)
         return usual
     except Unusual:
         pass
-    defaulted: Object = apply_defaults(obj, version.schema)
+    defaulted: Object = apply_defaults(obj, schema)
     if not keep_nulls:
-        defaulted = without_unwanted_nulls(defaulted, version.schema)
-    return prune(defaulted, version.schema)
+        defaulted = without_unwanted_nulls(defaulted, schema)
+    return prune(defaulted, schema)
