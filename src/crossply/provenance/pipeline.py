@@ -73,7 +73,7 @@ def _tracer(call: StepCall) -> Callable[[Request], StepTrace | None] | None:
 
 
 def _patch_and_transform_tracer(call: StepCall) -> Callable[[Request], StepTrace | None]:
-    from crossply.functions.builtin.conditional_patch_and_transform.conditions import has_conditions
+    from crossply.functions.builtin.conditional_patch_and_transform.function import has_conditions
 
     if has_conditions(call.request.input or {}):
         from crossply.functions.builtin.conditional_patch_and_transform.field_provenance import trace

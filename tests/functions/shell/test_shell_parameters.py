@@ -22,8 +22,7 @@ from crossply.functions.builtin.shell.access import (
     ShellAccess,
     shell_access,
 )
-from crossply.functions.builtin.shell.function import run
-from crossply.functions.builtin.shell.variables import VariableError, environment
+from crossply.functions.builtin.shell.function import VariableError, environment, run
 from tests.support.function_servers import CROSSPLY
 
 XR = {

@@ -8,8 +8,7 @@ import orjson
 
 from crossply.functions.builtin.kro import worker
 from crossply.functions.builtin.kro.expressions import GraphError
-from crossply.functions.builtin.kro.function import question_of
-from crossply.functions.builtin.kro.input import read_input
+from crossply.functions.builtin.kro.function import question_of, read_input
 from crossply.functions.builtin.kro.kinds import kinds_of, schemas_json
 from tests.support.kro.cases import kinds, request_of
 

@@ -21,11 +21,11 @@ _DECODED = {
     "extra-resources": ("extra_resources", "read_input", "InputError"),
     "go-templating": ("go_templating.input", "read_input", "InputError"),
     "kcl": ("kcl.input", "read_input", "InputInvalid"),
-    "kro": ("kro.input", "read_input", "InputError"),
-    "sequencer": ("sequencer.input", "read_input", "TtlError"),
+    "kro": ("kro.function", "read_input", "InputError"),
+    "sequencer": ("sequencer.function", "read_input", "TtlError"),
     "shell": ("shell.parameters", "read_parameters"),
     "starlark": ("starlark.input", "read_input", "InputError"),
-    "status-transformer": ("status_transformer.input", "read_input", "InputError"),
+    "status-transformer": ("status_transformer.function", "read_input", "InputError"),
     "tag-manager": ("tag_manager.function", "read_input", "InputError"),
 }
 """The module of a function, its decoder, and an error that this raises besides that of `input_decoder`."""

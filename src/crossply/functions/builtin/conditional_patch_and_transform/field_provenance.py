@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from crossply.compose.function_messages import Request
-from crossply.functions.builtin.conditional_patch_and_transform.conditions import (
-    ConditionError,
-    evaluate_conditions,
-)
 from crossply.functions.builtin.conditional_patch_and_transform.function import (
     CONDITIONAL,
+    ConditionError,
     conditional_renderer,
+    evaluate_conditions,
 )
 from crossply.functions.builtin.patch_and_transform.field_provenance import trace_rendering
 from crossply.functions.field_provenance import StepTrace

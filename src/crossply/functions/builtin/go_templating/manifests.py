@@ -1,19 +1,21 @@
 """Decoding rendered text into manifests, with errors that show the line.
 
 Documents are decoded one by one and cached by their text: most renders of a template repeat most documents.
+
+Text that starts with JSON is decoded value by value like Kubernetes' decoder does. JSON values need no
+separator. The decoder reads JSON until a value is invalid, or is no object with a kind. After at most one
+value it reads the rest as YAML; the JSON error is reported if the first YAML document is invalid, too.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from math import isfinite
+from typing import Any, NamedTuple
 
 from crossply.compose.object_metadata import text_in
-from crossply.functions.builtin.go_templating.json_manifest_decoder import (
-    MAX_VALUES,
-    JsonStart,
-    read_json_start,
-)
 from crossply.values import Object, yaml
 from crossply.values.api_version import format_kind
 from crossply.values.gojson import dumps
@@ -36,6 +38,10 @@ _GO_TYPES = {
 _SHOWN = 80
 _LARGE = 1 << 15
 """Documents longer than this are not cached."""
+_SPACES = re.compile(r"[ \t\r\n]*")
+_SPACES_OF_A_LINE = re.compile(r"[^\S\n]*\n?")
+_UNEXPECTED_END = "unexpected end of JSON input"
+_MAX_VALUES = 20_000
 
 
 class ManifestError(Exception):
@@ -53,8 +59,8 @@ def read_manifests(text: str) -> list[Object]:
             manifest = _read(piece, text, len(manifests), start.error if number == 0 else "")
             if manifest is not None:
                 manifests.append(manifest)
-            if len(manifests) > MAX_VALUES:
-                raise ManifestError(f"cannot decode manifest: more than {MAX_VALUES} documents")
+            if len(manifests) > _MAX_VALUES:
+                raise ManifestError(f"cannot decode manifest: more than {_MAX_VALUES} documents")
     except YamlError as error:
         raise ManifestError(f"cannot decode manifest: {error}") from None
     return manifests
@@ -78,7 +84,7 @@ def rendered_documents(text: str) -> list[tuple[int, str, Object]] | None:
 def _json_start(text: str) -> JsonStart:
     if not text.lstrip().startswith("{"):
         return JsonStart([], text, "")
-    return read_json_start(text, _object_problem)
+    return _read_json_start(text, _object_problem)
 
 
 def _bytes(text: str) -> bytes:
@@ -214,3 +220,66 @@ def _start_line(lines: list[str], documents: int) -> int:
     for _ in range(documents + 1):
         start = next((at for at in range(start + 1, len(lines) + 1) if lines[at - 1].strip() == "---"), start)
     return start
+
+
+class JsonStart(NamedTuple):
+    """The values that were read as JSON, the text after them, and why it is not JSON."""
+
+    values: list[Any]
+    rest: str
+    error: str
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether the rest may still be YAML."""
+        return len(self.values) < 2
+
+
+def _read_json_start(text: str, problem_of: Callable[[Any], str]) -> JsonStart:
+    """Read a text until it ends or is not JSON; `problem_of` says what is wrong with a value, if anything."""
+    import json
+
+    decoder = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
+    values: list[Any] = []
+    consumed = 0
+    while len(values) <= _MAX_VALUES:
+        start = _end_of(_SPACES, text, consumed)
+        if start == len(text):
+            return JsonStart(values, "", "")
+        try:
+            value, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            error = _syntax_problem(text, start, is_ambiguous=len(values) < 2)
+            break
+        error = problem_of(value)
+        if error:
+            break
+        values.append(value)
+        consumed = end
+    else:
+        error = f"more than {_MAX_VALUES} documents"
+    return JsonStart(values, text[_end_of(_SPACES_OF_A_LINE, text, consumed) :], error)
+
+
+def _finite(written: str) -> float:
+    """A number that Go has, too: neither NaN nor too large."""
+    number = float(written)
+    if not isfinite(number):
+        raise ValueError(written)
+    return number
+
+
+def _end_of(pattern: re.Pattern[str], text: str, start: int) -> int:
+    match = pattern.match(text, start)
+    return match.end() if match else start
+
+
+def _syntax_problem(text: str, start: int, *, is_ambiguous: bool) -> str:
+    from crossply.values.gojson_errors import first_problem
+    from crossply.values.goquote import utf8
+
+    error, read = first_problem(text[start:])
+    if error == _UNEXPECTED_END:
+        return "unexpected EOF"
+    offset = len(utf8(text[:start])) + read
+    return f"json: offset {offset}: {error}" if is_ambiguous else error

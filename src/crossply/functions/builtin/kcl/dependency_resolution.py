@@ -2,6 +2,7 @@
 
 A name stands for one module in the whole program. Where modules want different versions of it, the highest is
 used. Copies in the directory `vendor` of the first module are used before anything is fetched.
+Whether a program depends on modules of registries is found out without fetching any.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from typing import NamedTuple
 
 from crossply.functions.builtin.kcl.module_directory import VENDOR, ModuleTree
 from crossply.functions.builtin.kcl.module_failures import CONTAINER_HINT, ModuleError
-from crossply.functions.builtin.kcl.module_manifest import LOCK, Dependency, read_sums
-from crossply.functions.builtin.kcl.module_source_policy import ModuleAccess
+from crossply.functions.builtin.kcl.module_manifest import LOCK, Dependency, read_dependencies, read_sums
+from crossply.functions.builtin.kcl.module_source_policy import ModuleAccess, access_of
 from crossply.values.semver import InvalidVersion, compare, parse
 
 _MAX_MODULES = 200
@@ -117,3 +118,29 @@ def _check_sum(dependency: Dependency, tree: ModuleTree, parent: ModuleTree | No
         raise ModuleError(
             f"dependency {dependency.name} has the checksum {tree.checksum()}, but {LOCK} says {expected}"
         )
+
+
+class _Fetched(Exception):
+    """A module would be fetched. It never leaves this module."""
+
+
+def depends_on_registry(
+    dependencies: str, directory: str = "", readable: Iterable[str] = (), models: str = ""
+) -> bool:
+    """Whether `dependencies` of an input, or the module in a directory, name a module of a registry.
+
+    Those that they depend on count, too. What cannot be read is no reason: running the program says why.
+    """
+    access = access_of({}, *readable, models=models)
+    try:
+        main = ModuleTree(directory, access) if directory else None
+        resolve_dependencies(main, read_dependencies(dependencies), access, _fetch)
+    except _Fetched:
+        return True
+    except ModuleError:
+        return False
+    return False
+
+
+def _fetch(address: str, version: str) -> ModuleTree:
+    raise _Fetched

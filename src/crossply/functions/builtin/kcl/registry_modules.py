@@ -1,5 +1,6 @@
 """Modules from registries, unpacked into a cache by digest.
 
+Addresses are `oci://registry/repository?tag=1.0.0`, or end with `:1.0.0`, or with `@sha256:…`.
 A tag is resolved once and remembered, as the published function does it: versions do not change. Without a
 tag the highest version is used, which is looked up again after a while. A digest in the address pins it.
 """
@@ -8,15 +9,14 @@ from __future__ import annotations
 
 import contextlib
 from functools import cmp_to_key
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import parse_qs, urlsplit
 
 from crossply.errors import CrossplyError
 from crossply.functions.builtin.kcl.module_directory import ModuleTree
 from crossply.functions.builtin.kcl.module_failures import ModuleError
 from crossply.functions.builtin.kcl.module_source_policy import REGISTRIES, ModuleAccess, RegistryLogin
 from crossply.functions.builtin.kcl.program_source import SCHEME
-from crossply.functions.builtin.kcl.registry_address import ModuleAddress, read_address
 from crossply.functions.builtin.module_registry.module_cache import MAX_ARCHIVE, ModuleCache
 from crossply.functions.builtin.module_registry.module_fetch import (
     FetchError,
@@ -32,9 +32,48 @@ if TYPE_CHECKING:
     from crossply.xpkg.registry import Registries
 
 
+class ModuleAddress(NamedTuple):
+    """A module in a registry."""
+
+    repository: str
+    """Registry and repository."""
+    tag: str = ""
+    """Empty for the highest version."""
+    digest: str = ""
+    module: str = ""
+    """The name of the module in a repository of several."""
+
+    @property
+    def registry(self) -> str:
+        return self.repository.partition("/")[0]
+
+    def __str__(self) -> str:
+        version = f"@{self.digest}" if self.digest else f":{self.tag}" if self.tag else ""
+        return f"{SCHEME}{self.repository}{version}"
+
+
+def _read_address(text: str, version: str = "") -> ModuleAddress:
+    """Read an address; a version in the text wins. Raises ModuleError."""
+    split = urlsplit(text.strip())
+    repository = f"{split.netloc}{split.path}".rstrip("/")
+    query = parse_qs(split.query)
+    if split.scheme != "oci" or not split.netloc or not split.path.strip("/") or split.username:
+        raise ModuleError(f"{text} is no address of a module: expected oci://REGISTRY/REPOSITORY?tag=VERSION")
+    repository, _, digest = repository.partition("@")
+    base, colon, tag = repository.rpartition(":")
+    if colon and "/" not in tag:
+        repository = base
+    else:
+        tag = ""
+    module, _, module_version = query.get("mod", [""])[0].partition(":")
+    return ModuleAddress(
+        repository, query.get("tag", [""])[0] or tag or version or module_version, digest, module
+    )
+
+
 def fetch_module(access: ModuleAccess, address: str, version: str = "") -> ModuleTree:
     """The module at an address; raises ModuleError."""
-    parsed = read_address(address, version)
+    parsed = _read_address(address, version)
     reference = _reference(parsed)
     cache = ModuleCache(access.cache, access.login)
     login = _StepLogin(parsed, access.login)

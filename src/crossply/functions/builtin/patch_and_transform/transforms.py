@@ -1,6 +1,7 @@
 """A list of transforms compiled into one closure. Its errors name the transform that failed.
 
-The types of transforms are in `map_match_transforms`, `math_convert_transforms` and `string_transforms`.
+Map and match transforms replace a value by the one that a table or a list of patterns gives for it. The other
+types are in `math_convert_transforms` and `string_transforms`.
 """
 
 from __future__ import annotations
@@ -8,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from crossply.errors import CrossplyError
 from crossply.functions.builtin.patch_and_transform.dialect import Dialect, Transform
-from crossply.functions.builtin.patch_and_transform.errors import FAILURES, Failure, fail_with
-from crossply.functions.builtin.patch_and_transform.map_match_transforms import map_transform, match_transform
+from crossply.functions.builtin.patch_and_transform.errors import FAILURES, Failure, fail_with, wrap
 from crossply.functions.builtin.patch_and_transform.math_convert_transforms import (
     convert_transform,
     math_transform,
@@ -20,11 +21,18 @@ from crossply.functions.builtin.patch_and_transform.text_formatting import (
     SHORT_TEXT,
     check_length,
     check_work,
+    is_short,
+    valid_text,
 )
 from crossply.values import Object
+from crossply.values.gotypes import go_type
+from crossply.values.regexp import compile_go
 
 _MAX_UNCHECKED_STEPS = 64
 """More transforms than this are checked against the deadline even if the values are short."""
+_Test = Callable[[Any], bool]
+
+_MANY_PATTERNS = 64
 
 
 class Step(NamedTuple):
@@ -32,15 +40,6 @@ class Step(NamedTuple):
 
     transform: Transform
     prefix: str
-
-
-_COMPILERS: dict[str, Callable[[Object, Dialect], Transform]] = {
-    "math": math_transform,
-    "map": map_transform,
-    "match": match_transform,
-    "string": string_transform,
-    "convert": convert_transform,
-}
 
 
 def chain_transforms(transforms: list[Object], dialect: Dialect) -> Transform | None:
@@ -85,3 +84,96 @@ def _step(transform: Object, dialect: Dialect) -> Step:
     if settings is None:
         return Step(fail_with(f"given transform type {kind} requires configuration"), "")
     return Step(compile_transform(settings, dialect), f"{kind} transform could not resolve: ")
+
+
+def _map_transform(pairs: Object, _dialect: Dialect) -> Transform:
+    def map_value(value: Any) -> Any:
+        if type(value) is not str:
+            raise Failure(f"type {go_type(value)} is not supported for map transform")
+        if value not in pairs:
+            raise Failure(f"key {value} is not found in map")
+        if pairs[value] is None:
+            raise Failure(f"value for key {value} is not valid JSON: unexpected end of JSON input")
+        return pairs[value]
+
+    return map_value
+
+
+def _match_transform(settings: Object, _dialect: Dialect) -> Transform:
+    """Compile a match transform: the first pattern that matches gives the result."""
+    patterns = [(_test(pattern), pattern.get("result")) for pattern in settings.get("patterns", [])]
+    fallback = _fallback(settings)
+
+    def match(value: Any) -> Any:
+        takes_time = len(patterns) > _MANY_PATTERNS or not is_short(value)
+        if takes_time:
+            check_work(value, len(patterns))
+        for index, (matches, result) in enumerate(patterns):
+            if takes_time:
+                check_work(value, 1)
+            try:
+                if matches(value):
+                    return result
+            except FAILURES as error:
+                raise wrap(f"cannot match pattern at index {index}", error) from None
+        return fallback(value)
+
+    return match
+
+
+def _fallback(settings: Object) -> Transform:
+    value = settings.get("fallbackValue")
+    if settings.get("fallbackTo") != "Input":
+        return lambda _input: value
+    if value is not None:
+        return fail_with("cannot set both a fallback value and the fallback to input flag")
+    return lambda function_input: function_input
+
+
+def _test(pattern: Object) -> _Test:
+    kind = pattern.get("type", "")
+    if kind == "literal":
+        return _literal_test(pattern["literal"]) if "literal" in pattern else _missing_setting("literal")
+    if kind == "regexp":
+        return _regexp_test(pattern["regexp"]) if "regexp" in pattern else _missing_setting("regexp")
+    return fail_with(f"unsupported pattern type '{kind}'")
+
+
+def _missing_setting(kind: str) -> _Test:
+    return fail_with(f"{kind} is required by type {kind}")
+
+
+def _literal_test(literal: str) -> _Test:
+    def test(value: Any) -> bool:
+        if type(value) is not str:
+            raise _unsupported(go_type(value))
+        return value == literal
+
+    return test
+
+
+def _regexp_test(expression: str) -> _Test:
+    try:
+        search = compile_go(expression).search
+    except CrossplyError as error:
+        return fail_with(f"cannot compile regexp: {error}")
+
+    def test(value: Any) -> bool:
+        if type(value) is not str:
+            raise _unsupported("null" if value is None else go_type(value))
+        return search(valid_text(value)) is not None
+
+    return test
+
+
+def _unsupported(kind: str) -> Failure:
+    return Failure(f"unsupported input type '{kind}'")
+
+
+_COMPILERS: dict[str, Callable[[Object, Dialect], Transform]] = {
+    "math": math_transform,
+    "map": _map_transform,
+    "match": _match_transform,
+    "string": string_transform,
+    "convert": convert_transform,
+}

@@ -68,7 +68,7 @@ def _question(request: Request) -> Object:
 
 
 def _response(request: Request, reply: bytes) -> Response:
-    """Build the response from the reply of the worker (see `response_json`), which is not trusted."""
+    """Build the response from the reply of the worker (see `worker`), which is not trusted."""
     import orjson
 
     try:

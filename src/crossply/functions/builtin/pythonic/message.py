@@ -1,11 +1,13 @@
 """Messages of the protocol as trees: a message has the fields that `message_types` declares.
 
 A node is made of plain data, in which bytes are base64. Data of a child stays plain until the program reads
-the child; then the node of the child stands in its place.
+the child; then the node of the child stands in its place. Keys and
+scalars that programs write become those that messages keep.
 """
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,14 +21,8 @@ from crossply.functions.builtin.pythonic.message_schema import (
     MessageType,
     Scalar,
 )
-from crossply.functions.builtin.pythonic.message_value_conversion import (
-    checked_scalar,
-    entries_of,
-    field_name,
-    read_scalar,
-)
 from crossply.functions.builtin.pythonic.node import ABSENT, Node, put, start
-from crossply.functions.builtin.pythonic.value import Value
+from crossply.functions.builtin.pythonic.value import Value, plain_key
 
 
 class Collection(Node):
@@ -140,7 +136,7 @@ class Message(Collection):
             self._attach(name, checked_scalar(field.holds, value))
         elif field.form == ONE and field.holds is None:
             child = Value(self, name, {}, is_field=True)
-            for entry, item in entries_of(value):
+            for entry, item in _entries_of(value):
                 child[entry] = item
             self._attach(name, child)
         else:
@@ -207,3 +203,45 @@ def node_of(
         return Value(parent, key, item, read_only, is_field=True, is_loose=is_loose)
     assert isinstance(field.holds, str)
     return Message(parent, key, MESSAGE_TYPES[field.holds], item, read_only, is_loose)
+
+
+def field_name(key: Any) -> str:
+    name = plain_key(key)
+    if not isinstance(name, str):
+        raise TypeError(f"Unexpected key type: {name.__class__}")
+    return name
+
+
+def read_scalar(kind: Scalar, item: Any) -> Any:
+    """A scalar of plain data, in which bytes are base64."""
+    if isinstance(kind.default, bytes) and isinstance(item, str):
+        return b64decode(item)
+    return item
+
+
+def unwrapped(value: Any) -> Any:
+    """What a node of a scalar holds; ABSENT for an unknown one."""
+    if isinstance(value, Value):
+        return value._content
+    return value._value if isinstance(value, FieldMessage) else value
+
+
+def checked_scalar(kind: Scalar, value: Any) -> Any:
+    """A scalar for a field of a kind; TypeError for one of another type."""
+    value = unwrapped(value)
+    if isinstance(kind.default, bytes):
+        value = value.encode() if isinstance(value, str) else value
+    elif isinstance(kind.default, int) and isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, type(kind.default)):
+        raise TypeError(f"expected {type(kind.default).__name__}, not {type(value).__name__}")
+    return value
+
+
+def _entries_of(value: Any) -> Iterator[tuple[Any, Any]]:
+    """The entries of a map; TypeError for anything else."""
+    if isinstance(value, Value) and value._isMap:
+        return iter(list(value))
+    if isinstance(value, dict):
+        return iter(value.items())
+    raise TypeError(f"expected a map, not {type(value).__name__}")

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crossply.functions.builtin.pythonic.message import Collection, Message, node_of
-from crossply.functions.builtin.pythonic.message_scalar import FieldMessage
-from crossply.functions.builtin.pythonic.message_schema import FieldType, Scalar
-from crossply.functions.builtin.pythonic.message_value_conversion import (
+from crossply.functions.builtin.pythonic.message import (
+    Collection,
+    Message,
     checked_scalar,
     field_name,
+    node_of,
     read_scalar,
     unwrapped,
 )
+from crossply.functions.builtin.pythonic.message_scalar import FieldMessage
+from crossply.functions.builtin.pythonic.message_schema import FieldType, Scalar
 from crossply.functions.builtin.pythonic.node import ABSENT, Node, append, put
 from crossply.functions.builtin.pythonic.value import plain_key
 

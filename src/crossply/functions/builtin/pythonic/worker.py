@@ -1,16 +1,21 @@
-"""Composite classes as a language of sandboxed workers. A program is a composite and the files of modules."""
+"""Composite classes as a language of sandboxed workers. A program is a composite and the files of modules.
+
+The response of a program is JSON for the process that called it.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import logging
 import sys
+from base64 import b64encode
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 import orjson
 
+from crossply.compose.function_messages import SECOND
 from crossply.functions.builtin.python.script_environment import (
     LAZY_IMPORTS,
     audit_hook,
@@ -31,9 +36,9 @@ from crossply.functions.builtin.pythonic import (
     value,
 )
 from crossply.functions.builtin.pythonic.composite_call import compose
-from crossply.functions.builtin.pythonic.program import EXPORTS, Program
-from crossply.functions.builtin.pythonic.program_modules import ProgramModules
-from crossply.functions.builtin.pythonic.response_json import response_data
+from crossply.functions.builtin.pythonic.message import Collection, Message
+from crossply.functions.builtin.pythonic.program import EXPORTS, Program, ProgramModules
+from crossply.functions.builtin.pythonic.value import Value, plain
 from crossply.functions.builtin.sandbox.worker import Answer
 from crossply.values import Object
 
@@ -103,7 +108,7 @@ def _answer(program: Program, step: str, question: bytes) -> bytes:
         instance = kind(False, request, logging.getLogger(_logger_name(request, kind)))
     with program.stage("Compose"):
         compose(instance, str(request["input"].get("step") or step), _run_coroutine)
-        return orjson.dumps(response_data(instance.response, request["desired"]["resources"]))
+        return orjson.dumps(_response_data(instance.response, request["desired"]["resources"]))
 
 
 def _run_coroutine(running: Any) -> None:
@@ -121,3 +126,37 @@ def _logger_name(request: Object, kind: type) -> str:
     metadata = xr.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     return ".".join((*reversed(group), str(xr.get("kind")), str(name)))
+
+
+def _response_data(response: Message, before: Object) -> Object:
+    """The response in protobuf's JSON, without the desired resources that are as in the request.
+
+    `before` are the desired resources of the request. The names of those that are left out are beside it.
+    """
+    data: Object = {name: _data(item) for name, item in response._content.items()}
+    desired = data.get("desired", {})
+    resources = desired.get("resources", {})
+    unchanged = [name for name, resource in resources.items() if before.get(name) == resource]
+    changed = {name: resource for name, resource in resources.items() if name not in unchanged}
+    data["desired"] = {**desired, "resources": changed}
+    data["meta"] = _meta(data.get("meta", {}).get("ttl"))
+    data["output"] = data.get("output") or None
+    return {"response": data, "unchanged": unchanged}
+
+
+def _data(item: Any) -> Any:
+    if isinstance(item, Value):
+        return plain(item)
+    if isinstance(item, Collection):
+        if isinstance(item._content, dict):
+            return {name: _data(child) for name, child in item._content.items()}
+        return [_data(child) for child in item._content]
+    return b64encode(item).decode() if isinstance(item, bytes) else item
+
+
+def _meta(ttl: Object | None) -> Object:
+    if ttl is None:
+        return {}
+    total = int(ttl.get("seconds", 0)) * SECOND + int(ttl.get("nanos", 0))
+    seconds, nanos = divmod(abs(total), SECOND)
+    return {"ttl": f"{'-' if total < 0 else ''}{seconds}.{nanos:09d}s"}

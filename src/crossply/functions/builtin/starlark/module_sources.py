@@ -1,4 +1,4 @@
-"""The modules that a script and its modules load from registries."""
+"""The modules that a script and its modules load from registries, and whether they load any."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import tokenize
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
+from crossply.compose.function_messages import Request, State
+from crossply.functions.builtin.starlark.input import InputError, read_input
 from crossply.functions.builtin.starlark.module_names import (
     SCHEME,
     ModuleNameError,
@@ -17,6 +19,7 @@ from crossply.functions.builtin.starlark.module_names import (
     parse,
 )
 from crossply.functions.builtin.starlark.registry_artifacts import ArtifactError, Files
+from crossply.values import Object
 from crossply.values.goquote import quote
 
 _MAX_DEPTH = 10
@@ -132,3 +135,26 @@ def _first_argument(tokens: Iterator[tokenize.TokenInfo]) -> str | None:
         value = ast.literal_eval(token.string)
         return value if isinstance(value, str) else None
     return None
+
+
+class _Fetched(Exception):
+    """A module would be fetched. It never leaves this module."""
+
+
+def loads_from_registry(step_input: Object) -> bool:
+    """Whether the script in an input, or a module beside it, loads a module of a registry.
+
+    What cannot be read is no reason: running the script says why.
+    """
+    try:
+        read = read_input(Request(State(), State(), input=step_input))
+        registry_modules(read.source, read.modules, read.default_registry, _fetch)
+    except _Fetched:
+        return True
+    except (InputError, NoDefaultRegistry):
+        return False
+    return False
+
+
+def _fetch(reference: str) -> Files:
+    raise _Fetched

@@ -1,5 +1,5 @@
 """function-status-transformer: conditions of composed resources become conditions and events of the XR.
 
-`function` is the entry point and writes conditions and events, `input` decodes the hooks, `matchers` decides
-which of them apply.
+`function` is the entry point, decodes the hooks, and writes conditions and events, `matchers` decides which
+of them apply.
 """

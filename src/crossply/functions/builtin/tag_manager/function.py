@@ -1,13 +1,14 @@
 """function-tag-manager: add tags, retain tags that others set, remove tags.
 
 The input is `tag-manager.fn.crossplane.io/v1beta1`. `addLabels` and `removeLabels` are an addition of ours:
-the same rules for `metadata.labels`, which every kind has.
+the same rules for `metadata.labels`, which every kind has. Tags and their
+names come from the input itself, from a field of the XR, or from the environment.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 from crossply.compose.function_messages import (
     SEVERITY_NORMAL,
@@ -20,6 +21,7 @@ from crossply.compose.function_messages import (
     fatal,
     respond,
 )
+from crossply.functions.builtin.environment_configs.function import CONTEXT_KEY
 from crossply.functions.builtin.input_decoder import (
     OBJECT,
     InputError,
@@ -29,14 +31,17 @@ from crossply.functions.builtin.input_decoder import (
     struct,
     text,
 )
-from crossply.functions.builtin.tag_manager.tag_sources import Sources, Tags
 from crossply.functions.builtin.tag_manager.taggable_kinds import has_tags, is_ignored, required_schemas
-from crossply.functions.reply_limits import Meter
+from crossply.functions.reply_limits import Meter, size_of
 from crossply.values import Object
+from crossply.values.field_path_read import get
+from crossply.values.field_path_syntax import PathError
 
 _SUCCESS_RESULT = Result(SEVERITY_NORMAL, "Successfully Processed tags", None, TARGET_COMPOSITE)
 _TAGS = ("spec", "forProvider", "tags")
 _LABELS = ("metadata", "labels")
+_RETAIN = "Retain"
+"""The policy that retains an existing tag; all others replace it."""
 
 
 def run(request: Request) -> Response:
@@ -147,3 +152,84 @@ _INPUT = struct(
 
 def read_input(request: Request) -> Object:
     return decode(request, _INPUT, _GO_TYPE)
+
+
+class Tags(NamedTuple):
+    """Tags to set: those that replace existing tags, and those that do not."""
+
+    replace: dict[str, str]
+    retain: dict[str, str]
+
+    @property
+    def size(self) -> int:
+        """How many bytes they add to a resource."""
+        return size_of(self.replace) + size_of(self.retain)
+
+    def over(self, present: Object) -> Object:
+        """Merge these tags into the present ones."""
+        return {**self.retain, **present, **self.replace}
+
+
+class Sources:
+    """Resolves the entries of an input."""
+
+    __slots__ = ("_places",)
+
+    def __init__(self, request: Request) -> None:
+        composite = request.observed.composite
+        self._places = {
+            "FromCompositeFieldPath": composite.object if composite is not None else {},
+            "FromEnvironmentFieldPath": (request.context or {}).get(CONTEXT_KEY),
+        }
+
+    def tags(self, entries: list[Object], member: str) -> Tags:
+        """The tags that entries add; the first entry of a tag wins."""
+        collected = Tags({}, {})
+        for entry in entries:
+            _fill(collected, entry, _texts(self._value(entry, member)))
+        return collected
+
+    def observed_tags(self, entries: list[Object], observed: Object) -> Tags:
+        """The tags of an observed resource that entries name."""
+        present = _texts(_get(observed, "status.atProvider.tags"))
+        collected = Tags({}, {})
+        for entry in entries:
+            keys = _names(self._value(entry, "keys"))
+            _fill(collected, entry, {key: present[key] for key in keys if key in present})
+        return collected
+
+    def names(self, entries: list[Object]) -> list[str]:
+        return [name for entry in entries for name in _names(self._value(entry, "keys"))]
+
+    def _value(self, entry: Object, member: str) -> Any:
+        kind = entry.get("type") or "FromValue"
+        if kind == "FromValue":
+            return entry.get(member)
+        return _get(self._places.get(kind), entry.get("fromFieldPath", ""))
+
+
+def _fill(collected: Tags, entry: Object, tags: dict[str, str]) -> None:
+    target = collected.retain if entry.get("policy") == _RETAIN else collected.replace
+    for name, value in tags.items():
+        target.setdefault(name, value)
+
+
+def _get(value: Any, path: str) -> Any:
+    """The value at a path, or None: a missing field means no tags, as in the published function."""
+    try:
+        return get(value, path)
+    except PathError:
+        return None
+
+
+def _texts(value: Any) -> dict[str, str]:
+    """The tags, or none if any of them is no string."""
+    if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
+        return {}
+    return value
+
+
+def _names(value: Any) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        return []
+    return value

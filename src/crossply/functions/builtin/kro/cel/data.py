@@ -10,12 +10,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from crossply.functions.builtin.kro.cel.data_scalars import SCALAR_READERS, int_or_string
+from crossply.functions.builtin.kro.cel.times import read_date, read_period, read_time
 from crossply.functions.builtin.kro.cel.values import (
     MISSING,
     EvaluationError,
     LazyList,
     LazyMap,
+    Timestamp,
     equal,
     find,
     is_map,
@@ -23,6 +24,8 @@ from crossply.functions.builtin.kro.cel.values import (
 from crossply.schema.cel_types import RESERVED, escape
 from crossply.values import Object
 from crossply.values.bounded_cache import cached_for_short_texts
+from crossply.values.gobase64 import Base64Error, decode
+from crossply.values.gotypes import go_type
 
 _ESCAPES = {"underscores": "__", "dot": ".", "dash": "-", "slash": "/"}
 _EMBEDDED: Object = {
@@ -44,7 +47,7 @@ def to_cel(raw: Any, schema: Object | None) -> Any:
             return None
         raise EvaluationError("invalid data, got null for schema with nullable=false")
     if schema.get("x-kubernetes-int-or-string"):
-        return int_or_string(raw)
+        return _int_or_string(raw)
     reader = _READERS.get(_first_type(schema))
     if reader is not None:
         return reader(raw, schema)
@@ -206,4 +209,81 @@ def _array(raw: Any, schema: Object) -> Any:
     return DataList(raw, schema)
 
 
-_READERS: dict[str, Callable[[Any, Object], Any]] = {"object": _object, "array": _array, **SCALAR_READERS}
+def _wrong(expected: str, raw: Any) -> EvaluationError:
+    return EvaluationError(f"invalid data, expected {expected}, got {go_type(raw)}")
+
+
+def _int_or_string(raw: Any) -> Any:
+    if isinstance(raw, str) or (isinstance(raw, int) and not isinstance(raw, bool)):
+        return raw
+    raise EvaluationError("invalid data, expected XIntOrString value to be either a string or integer")
+
+
+def _string(raw: Any, schema: Object) -> Any:
+    if not isinstance(raw, str):
+        raise _wrong("string", raw)
+    reader = _FORMATS.get(schema.get("format") or "")
+    return raw if reader is None else reader(raw)
+
+
+def _number(raw: Any, _: Object) -> float:
+    if isinstance(raw, bool) or not isinstance(raw, int | float):
+        raise _wrong("float", raw)
+    return float(raw)
+
+
+def _integer(raw: Any, _: Object) -> int:
+    if isinstance(raw, bool) or not isinstance(raw, int):
+        raise _wrong("int", raw)
+    return raw
+
+
+def _boolean(raw: Any, _: Object) -> bool:
+    if not isinstance(raw, bool):
+        raise _wrong("bool", raw)
+    return raw
+
+
+def _date_time(text: str) -> Timestamp:
+    try:
+        return read_time(text, needs_zone=False) if text else Timestamp(0)
+    except ValueError:
+        raise EvaluationError(f"Invalid date-time formatted string {text}") from None
+
+
+def _date(text: str) -> Any:
+    try:
+        return read_date(text)
+    except ValueError:
+        raise EvaluationError(f"Invalid date formatted string {text}") from None
+
+
+def _duration(text: str) -> Any:
+    try:
+        return read_period(text)
+    except ValueError:
+        raise EvaluationError(f"Invalid duration {text}: unable to parse {text} as duration") from None
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        return decode(text)
+    except Base64Error as error:
+        raise EvaluationError(f"Invalid byte formatted string {text}: {error}") from None
+
+
+_FORMATS: dict[str, Callable[[str], Any]] = {
+    "duration": _duration,
+    "date": _date,
+    "date-time": _date_time,
+    "byte": _bytes,
+}
+_SCALAR_READERS: dict[str, Callable[[Any, Object], Any]] = {
+    "string": _string,
+    "number": _number,
+    "integer": _integer,
+    "boolean": _boolean,
+}
+
+
+_READERS: dict[str, Callable[[Any, Object], Any]] = {"object": _object, "array": _array, **_SCALAR_READERS}

@@ -10,10 +10,15 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from crossply.functions.builtin.kro.cel.environment import TYPE_NAMES, qualified_name
-from crossply.functions.builtin.kro.cel.function_table import FUNCTIONS
+from crossply.functions.builtin.kro.cel.function_table import (
+    FUNCTIONS,
+    SPECIAL_FORMS,
+    Evaluate,
+    Scope,
+    to_boolean,
+)
 from crossply.functions.builtin.kro.cel.operators import OPERATORS, member_of
 from crossply.functions.builtin.kro.cel.overload_declarations import functions
-from crossply.functions.builtin.kro.cel.special_forms import SPECIAL_FORMS, Evaluate, Scope, to_boolean
 from crossply.functions.builtin.kro.cel.syntax_tree import (
     Call,
     Comprehension,

@@ -1,15 +1,16 @@
 """Expressions: what Starlark does differently becomes a call of a helper.
 
 The name of a helper begins with `%`, which no name of a script can. Nodes are placed where Starlark in Go
-reports their errors: a call at its parenthesis, an operation at its operator.
+reports their errors: a call at its parenthesis, an operation at its operator,
+arguments that do not fit where the function begins to compute.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Any
 
-from crossply.functions.builtin.starlark.language.function_entry_position import entry_node
 from crossply.functions.builtin.starlark.language.parser import Source
 
 Position = tuple[int, int]
@@ -40,6 +41,7 @@ _COMPARISONS: dict[type[ast.cmpop], tuple[str, str]] = {
 }
 _UNARY: dict[type[ast.unaryop], str] = {ast.USub: "negate", ast.UAdd: "plus", ast.Invert: "invert"}
 PREFIX = "%"
+_POSITIONED = (ast.Attribute, ast.BinOp, ast.Call, ast.Compare, ast.Name, ast.Subscript, ast.UnaryOp)
 
 
 def placed(node: ast.expr, position: Position) -> ast.expr:
@@ -154,7 +156,7 @@ class ExpressionCompiler(ast.NodeTransformer):
 
     def function_maker(self, function: str, body: list[ast.stmt], position: Position) -> ast.expr:
         """What makes a function of Starlark out of one of Python."""
-        entry = entry_node(body, self._universal)
+        entry = _entry_node(body, self._universal)
         place = self._source.place(*(position if entry is None else self.place_of(entry)))
         return helper("function", position, constant(function, position), constant(place, position))
 
@@ -225,3 +227,46 @@ def pattern_of(target: ast.expr) -> object:
     if isinstance(target, ast.Tuple | ast.List):
         return tuple(pattern_of(element) for element in target.elts)
     return None
+
+
+def _entry_node(body: list[ast.stmt], universal: frozenset[str]) -> ast.expr | None:
+    """The first expression of a function whose place is reported; None if there is none.
+
+    Names of the universe cannot fail, so they have no place.
+    """
+    for statement in body:
+        for node in _evaluated(statement):
+            if not (isinstance(node, ast.Name) and node.id in universal):
+                return node
+    return None
+
+
+def _evaluated(statement: ast.stmt) -> Iterator[ast.expr]:
+    """The expressions with a place that a statement evaluates first, in order."""
+    if isinstance(statement, ast.If | ast.While):
+        yield from _in_order(statement.test)
+    elif isinstance(statement, ast.For):
+        yield from _in_order(statement.iter)
+    elif isinstance(statement, ast.Assign | ast.AugAssign | ast.Expr | ast.Return) and statement.value:
+        yield from _in_order(statement.value)
+
+
+def _in_order(node: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(node, ast.IfExp):
+        children: list[ast.AST] = [node.test]
+    elif isinstance(node, ast.BoolOp):
+        children = [node.values[0]]
+    elif isinstance(node, ast.Dict):
+        children = [part for pair in zip(node.keys, node.values, strict=True) for part in pair if part]
+    elif isinstance(node, ast.ListComp | ast.DictComp):
+        children = [node.generators[0].iter]
+    elif isinstance(node, ast.Lambda):
+        children = []
+    else:
+        children = list(ast.iter_child_nodes(node))
+    for child in children:
+        value = child.value if isinstance(child, ast.keyword) else child
+        if isinstance(value, ast.expr):
+            yield from _in_order(value)
+    if isinstance(node, _POSITIONED):
+        yield node
