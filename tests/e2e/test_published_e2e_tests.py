@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.testing.e2e_run import ANNOTATION, EndToEndRun
-from crossply.testing.e2e_test_parser import read_e2e_test
+from crossply.testing.e2e_run import ANNOTATION, EndToEndRun, read_e2e_test
 from crossply.testing.results import FAILED, PASSED, CaseResult
 from crossply.testing.strict_fields import SuiteError
 from crossply.values.yaml import Document

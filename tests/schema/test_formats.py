@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crossply.schema import formats
-from crossply.schema.format_patterns import PATTERNS
+from crossply.schema.formats import PATTERNS
 
 RIGHT = {
     "date": ["2024-02-29", "0000-02-29"],

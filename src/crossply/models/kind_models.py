@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 from crossply.compose.object_metadata import name_of, text_in
 from crossply.manifests.files import SourceError
-from crossply.models.python_literal import literal
-from crossply.models.python_names import class_name, field_name, kind_name
+from crossply.models.python_names import class_name, field_name, kind_name, literal
 from crossply.schema.definition_crds import composite_crd
 from crossply.values import Object
 

@@ -1,10 +1,12 @@
-"""Python names for JSON names: fields in snake case, classes in Pascal case."""
+"""JSON in Python code: names of fields in snake case, of classes in Pascal case, and values as literals."""
 
 from __future__ import annotations
 
+import json
 import keyword
 import re
 from collections.abc import Collection
+from typing import Any
 
 # Words that annotations and methods of generated classes use: a field of that name would hide them.
 _RESERVED = frozenset(
@@ -70,3 +72,14 @@ def _free(name: str, used: Collection[str], joint: str = "_") -> str:
         candidate = f"{name.rstrip('_')}{joint}{number}"
         number += 1
     return candidate
+
+
+def literal(value: Any) -> str:
+    """A JSON value as Python writes it."""
+    if isinstance(value, str):
+        return json.dumps(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(literal, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{literal(key)}: {literal(item)}' for key, item in value.items())}}}"
+    return repr(value)

@@ -3,6 +3,8 @@
 The order of writes is what survives a crash. The external name is saved before anything is observed, the
 finalizer before creation, `external-create-pending` right before it; afterwards how it ended, together with
 the name. So a later reconcile knows whether something unrecorded may exist outside.
+
+An annotation of the resource can change how often it is observed.
 """
 
 from __future__ import annotations
@@ -12,7 +14,13 @@ from datetime import datetime
 
 from crossply.compose.conditions import CREATING, DELETING, SYNCED, failed
 from crossply.compose.events import NORMAL, WARNING, StatusCondition
-from crossply.compose.object_metadata import finalizers_of, is_being_deleted, is_paused, name_of
+from crossply.compose.object_metadata import (
+    annotations_of,
+    finalizers_of,
+    is_being_deleted,
+    is_paused,
+    name_of,
+)
 from crossply.errors import CrossplyError
 from crossply.provider.context import EXTERNAL_NAME
 from crossply.provider.creation import (
@@ -29,7 +37,6 @@ from crossply.provider.creation_annotations import (
 from crossply.provider.managed_kind import ManagedKind
 from crossply.provider.managed_state import ManagedState, StepFailed, annotated, with_finalizers
 from crossply.provider.management_policies import CREATE, LATE_INITIALIZE, UPDATE, policies_of
-from crossply.provider.poll_interval import poll_interval
 from crossply.provider.reconcile_effects import (
     ApplyReferences,
     Connect,
@@ -46,6 +53,7 @@ from crossply.provider.reconcile_effects import (
 )
 from crossply.provider.references import applied_spec, resolve_references
 from crossply.values import Object
+from crossply.values.durations import parse_duration
 
 REQUESTED_AT = "crossplane.io/reconcile-requested-at"
 RECONCILE_PAUSED = StatusCondition("Synced", "False", "ReconcilePaused")
@@ -60,6 +68,9 @@ INCOMPLETE = (
     "if it is safe to proceed"
 )
 ABSENT = "external resource does not exist"
+_POLL_INTERVAL = "crossplane.io/poll-interval"
+_SHORTEST = 1.0
+"""Seconds; what an annotation asks for less is this."""
 
 
 def reconcile_managed(
@@ -265,4 +276,13 @@ class _Reconciliation:
             yield from self._state.record_event(NORMAL, "DriftDetected", message, is_repeatable=is_repeatable)
 
     def _poll(self) -> Poll:
-        return Poll(poll_interval(self._state.live, self._kind.settings.poll_interval))
+        return Poll(_poll_interval(self._state.live, self._kind.settings.poll_interval))
+
+
+def _poll_interval(resource: Object, default: float) -> float:
+    """Seconds between observations: what the resource's annotation says, else the default."""
+    try:
+        seconds = parse_duration(annotations_of(resource).get(_POLL_INTERVAL, "")) / 1e9
+    except ValueError:
+        return default
+    return max(seconds, _SHORTEST) if seconds > 0 else default

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crossply.models.kind_models import KindModel
-from crossply.models.python_literal import literal
-from crossply.models.python_names import module_name
+from crossply.models.python_names import literal, module_name
 from crossply.scaffold.function_package import function_files
 from crossply.values import Object
 

@@ -1,4 +1,9 @@
-"""Caches that are bounded in bytes, also where the keys are untrusted."""
+"""Caches that are bounded in bytes, also where the keys are untrusted.
+
+One cache recognizes objects by identity, because comparing or hashing a large object costs as much as
+computing what is to be remembered. A remembered object is held, so that no other one can get its identity; it
+must not be changed.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ from _thread import allocate_lock  # threading itself is left out of the start-u
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import lru_cache, wraps
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -110,3 +115,26 @@ def cached_for_short_texts(
         return call
 
     return decorate
+
+
+class IdentityCache(Generic[V]):
+    """Results of one function; may be used by several threads."""
+
+    __slots__ = ("_cache", "_compute", "_lock", "_size")
+
+    def __init__(self, most_bytes: int, compute: Callable[[Any], V], size: Callable[[V], int]) -> None:
+        """`size` says how many bytes the object behind a result takes."""
+        self._cache: BoundedCache[int, tuple[Any, V]] = BoundedCache(most_bytes)
+        self._compute = compute
+        self._size = size
+        self._lock = allocate_lock()
+
+    def get(self, obj: Any) -> V:
+        with self._lock:
+            known = self._cache.get(id(obj))
+        if known is not None:
+            return known[1]
+        result = self._compute(obj)
+        with self._lock:
+            self._cache.put(id(obj), (obj, result), self._size(result))
+        return result

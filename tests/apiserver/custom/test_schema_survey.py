@@ -12,7 +12,7 @@ from crossply.apiserver.apiextensions import structural_validation, validation_e
 from crossply.apiserver.apiextensions.format_warnings import definition_warnings
 from crossply.apiserver.apiextensions.schema_survey import Survey, survey
 from crossply.values import Object
-from crossply.values.identity_cache import IdentityCache
+from crossply.values.bounded_cache import IdentityCache
 from tests.support.apiserver.definitions import TEXT, definition, errors_of
 
 

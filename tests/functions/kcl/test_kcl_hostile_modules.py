@@ -22,8 +22,8 @@ from crossply.functions.builtin.kcl.registry_modules import fetch_module
 from crossply.functions.builtin.kcl.shared_private_names import with_shared_members
 from crossply.functions.builtin.module_registry import module_cache
 from crossply.functions.builtin.module_registry.module_cache import ModuleCache
+from crossply.functions.builtin.module_registry.module_fetch import KeyedLocks
 from crossply.functions.reply_limits import Limits, reset_limits, set_limits
-from crossply.values.keyed_locks import KeyedLocks
 from crossply.xpkg.blob_content import in_memory
 from crossply.xpkg.failures import NoDiskSpace, TooLarge
 from crossply.xpkg.image import Image, Layer

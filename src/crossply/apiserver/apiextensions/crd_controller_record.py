@@ -11,7 +11,7 @@ from crossply.apiserver.apiextensions.crd_status import is_served, is_terminatin
 from crossply.apiserver.apiextensions.stored_schemas import StoredDefinition
 from crossply.apiserver.stored_object_codec import SORTED, to_json
 from crossply.values import Object
-from crossply.values.identity_cache import IdentityCache
+from crossply.values.bounded_cache import IdentityCache
 
 _DIGEST_BYTES = 16
 _CACHED_BYTES = 1 << 20

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from crossply.values import Object
-from crossply.values.identity_cache import IdentityCache
+from crossply.values.bounded_cache import IdentityCache
 from crossply.values.nesting import nests_deeper
 
 RULES = "x-kubernetes-validations"

@@ -66,8 +66,7 @@ def _is_selected(document: Document, options: SuiteRunOptions) -> bool:
 
 async def _case(client: Client, document: Document) -> CaseResult:
     from crossply.project.model_folders import own_definitions
-    from crossply.testing.e2e_run import EndToEndRun
-    from crossply.testing.e2e_test_parser import read_e2e_test
+    from crossply.testing.e2e_run import EndToEndRun, read_e2e_test
 
     test = read_e2e_test(document)
     return await EndToEndRun(client, test, own_definitions(project_of(document.source))).result()

@@ -1,7 +1,8 @@
 """Decode a tree of nodes exactly as go-yaml v2 and sigs.k8s.io/yaml do.
 
-Go works in two steps and so does this module, since their errors come in that order: first the nodes
-become typed values (maps may have any scalar as a key), then the typed values become JSON values.
+Go works in two steps and so does this module, since their errors come in that order: first the nodes become
+typed values (maps may have any scalar as a key), then the typed values become JSON values. Error messages
+show values as Go's `%#v` prints them.
 """
 
 from __future__ import annotations
@@ -11,13 +12,17 @@ from typing import Any
 
 from crossply.values.cancellation import checkpoint
 from crossply.values.yaml.errors import LimitError, YamlError, too_deep
-from crossply.values.yaml.floats import through_json, to_key
-from crossply.values.yaml.go_syntax import GoMap, go_syntax
+from crossply.values.yaml.floats import format_g, through_json, to_key
 from crossply.values.yaml.limits import MAX_DEPTH, MAX_NODES, excessive_aliasing
 from crossply.values.yaml.node_tree import MAPPING, SCALAR, SEQUENCE, Node
 from crossply.values.yaml.scalars import MERGE_TAG, resolve_tagged
 
 _MERGE_NEEDS_MAP = "yaml: map merge requires map or sequence of maps as the value"
+# Go sorts keys of different types by where the types lie in the program: in practice in this order.
+_TYPE_ORDER = (type(None), str, int, float, bool)
+
+_ESCAPES = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v"}
+_ESCAPES |= {"\\": "\\\\", '"': '\\"'}
 
 
 def decode(root: Node | None, strict: bool) -> Any:
@@ -90,10 +95,10 @@ class _Decoder:
                 continue
             key = self.decode(key_node, depth)
             if isinstance(key, GoMap | list):
-                raise _fail(key_node, f"invalid map key: {go_syntax(key)}")
+                raise _fail(key_node, f"invalid map key: {_go_syntax(key)}")
             value = self.decode(value_node, depth)
             if self.strict and key in into:
-                message = f"line {value_node.line + 1}: key {go_syntax(key)} already set in map"
+                message = f"line {value_node.line + 1}: key {_go_syntax(key)} already set in map"
                 self.repeated.append((value_node.line, message))
             else:
                 into[key] = value
@@ -161,4 +166,78 @@ def _json_key(key: Any, value: Any) -> str:
     if isinstance(key, int) and key < 1 << 63:
         return str(key)
     kind = "uint64" if key is not None else "%!s(<nil>)"
-    raise YamlError(f"unsupported map key of type: {kind}, key: {go_syntax(key)}, value: {go_syntax(value)}")
+    raise YamlError(
+        f"unsupported map key of type: {kind}, key: {_go_syntax(key)}, value: {_go_syntax(value)}"
+    )
+
+
+class GoMap:
+    """A map whose keys keep their type: 1, "1", 1.0 and true are four keys, unlike in a dict."""
+
+    __slots__ = ("_items",)
+
+    def __init__(self) -> None:
+        self._items: dict[tuple[type, Any], Any] = {}
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._items[type(key), key] = value
+
+    def __contains__(self, key: Any) -> bool:
+        return (type(key), key) in self._items
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        """Yield keys and values in the order in which they were set."""
+        return ((key, value) for (_, key), value in self._items.items())
+
+
+def _go_syntax(value: Any) -> str:
+    """Print a typed value in Go syntax."""
+    return "<nil>" if value is None else _inner(value)
+
+
+def _inner(value: Any) -> str:
+    if value is None:
+        return "interface {}(nil)"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return hex(value) if value >= 1 << 63 else str(value)
+    if isinstance(value, float):
+        return _float(value)
+    if isinstance(value, str):
+        return _quote(value)
+    if isinstance(value, list):
+        return f"[]interface {{}}{{{', '.join(map(_inner, value))}}}"
+    items = sorted(value.items(), key=_key_order)
+    shown = ", ".join(f"{_inner(key)}:{_inner(item)}" for key, item in items)
+    return f"map[interface {{}}]interface {{}}{{{shown}}}"
+
+
+def _key_order(item: tuple[Any, Any]) -> tuple[int, bool, Any]:
+    key = item[0]
+    is_uint = type(key) is int and key >= 1 << 63
+    return _TYPE_ORDER.index(type(key)), not is_uint, 0 if key is None else key
+
+
+def _float(value: float) -> str:
+    if value != value:
+        return "NaN"
+    if value in (float("inf"), float("-inf")):
+        return "+Inf" if value > 0 else "-Inf"
+    return format_g(repr(value))
+
+
+def _quote(text: str) -> str:
+    """Quote a string as Go's strconv.Quote does."""
+    return '"' + "".join(map(_escape, text)) + '"'
+
+
+def _escape(char: str) -> str:
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    if char.isprintable():
+        return char
+    code = ord(char)
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -13,9 +13,9 @@ from crossply.functions.builtin.kro.expressions import GraphError
 from crossply.schema.builtin_schemas import builtin_schema, object_meta
 from crossply.values import Object
 from crossply.values.api_version import format_kind, split_api_version
+from crossply.values.bounded_cache import IdentityCache
 from crossply.values.gojson import dumps
 from crossply.values.goquote import quote
-from crossply.values.identity_cache import IdentityCache
 
 _SCHEMAS = 5
 """The capability of engines that send schemas."""

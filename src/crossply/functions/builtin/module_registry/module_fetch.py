@@ -1,12 +1,14 @@
 """Directories of modules from registries: from the cache, or else fetched into it.
 
-While a registry cannot be reached, the modules that an address stood for before are used.
+While a registry cannot be reached, the modules that an address stood for before are used. Fetching
+one does not wait for fetching another.
 """
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -14,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from crossply.errors import CrossplyError
 from crossply.functions.builtin.module_registry.module_cache import ModuleCache
 from crossply.functions.reply_limits import current_limits
-from crossply.values.keyed_locks import KeyedLocks
 
 if TYPE_CHECKING:
     from crossply.xpkg.keychain import Keychain
@@ -24,7 +25,6 @@ FRESH_SECONDS = 600.0
 """How long an address without a fixed version stands for the same modules."""
 
 _PULL_SECONDS = 50.0
-_fetching = KeyedLocks()
 _is_offline: ContextVar[bool] = ContextVar("is_offline", default=False)
 
 Pull = Callable[["Registries"], Awaitable[str]]
@@ -155,3 +155,33 @@ async def _fetch(registry: str, access: RegistryAccess, pull: Pull) -> str:
     )
     async with Registries(access.keychain, trust) as registries:
         return await pull(registries)
+
+
+class KeyedLocks:
+    """Locks that exist while somebody holds them or waits for them. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._locks: dict[Hashable, tuple[threading.Lock, int]] = {}
+        """With how many threads each has."""
+
+    def __len__(self) -> int:
+        return len(self._locks)
+
+    @contextmanager
+    def holding(self, key: Hashable) -> Iterator[None]:
+        """Hold the lock of a key."""
+        with self._guard:
+            lock, users = self._locks.get(key) or (threading.Lock(), 0)
+            self._locks[key] = lock, users + 1
+        try:
+            with lock:
+                yield
+        finally:
+            with self._guard:
+                _, users = self._locks.pop(key)
+                if users > 1:
+                    self._locks[key] = lock, users - 1
+
+
+_fetching = KeyedLocks()

@@ -16,7 +16,7 @@ from crossply.functions.builtin.go_templating.engine.go_types import (
 )
 from crossply.functions.builtin.go_templating.engine.printing import printable, with_verb
 from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
-from crossply.values.goformat_scalars import PLAIN
+from crossply.values.goformat_verbs import PLAIN
 
 _BAD_TYPE = "invalid type for comparison"
 _ORDERED = frozenset(("int", "uint", "float", "string"))

@@ -16,8 +16,7 @@ from crossply.functions.builtin.go_templating.engine.limits import LimitExceeded
 from crossply.values import goformat
 from crossply.values.durations import duration_text
 from crossply.values.goformat_parse import Directive, plan
-from crossply.values.goformat_scalars import PLAIN, Flags
-from crossply.values.goformat_verbs import print_value
+from crossply.values.goformat_verbs import PLAIN, Flags, print_value
 
 _INTEGER_VERBS = frozenset("vdboOxXcqU")
 
