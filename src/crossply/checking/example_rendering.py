@@ -19,8 +19,7 @@ from crossply.compose.prepared_composition import prepare
 from crossply.errors import CrossplyError
 from crossply.functions.builtin.module_registry.module_fetch import without_network
 from crossply.manifests.manifest import Manifest
-from crossply.provenance.absent_requirements import absent_requirements
-from crossply.provenance.call_recorder import CallRecorder
+from crossply.provenance.call_recorder import CallRecorder, absent_requirements
 from crossply.rendering.required_schemas import apply_definition_defaults
 from crossply.rendering.running_functions import caller, running
 from crossply.schema.field_errors import REQUIRED

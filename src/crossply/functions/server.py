@@ -16,12 +16,10 @@ from crossply.compose.function_messages import Function
 from crossply.compose.wire import decode_request, encode_response
 from crossply.errors import CrossplyError
 from crossply.functions.failures import ServeError
-from crossply.functions.health_service import SERVICE as HEALTH
-from crossply.functions.health_service import health_handler
-from crossply.functions.reflection_service import reflection_handlers
 from crossply.functions.remote import BETA_METHOD, METHOD, silence_grpc
 from crossply.functions.server_certificates import server_credentials
 from crossply.functions.server_thread_pool import WorkerThreads
+from crossply.functions.standard_services import HEALTH_SERVICE, health_handler, reflection_handlers
 from crossply.functions.time_limit import TimeLimit, TimeLimitReached
 
 if TYPE_CHECKING:
@@ -179,7 +177,7 @@ def _create(handlers: list[Any], threads: WorkerThreads, settings: ServerSetting
 def _standard_services() -> list[Any]:
     """What clients and probes expect beside a function: health and reflection."""
     names = [METHOD.split("/")[1], BETA_METHOD.split("/")[1]]
-    return [health_handler(names), *reflection_handlers([*names, HEALTH])]
+    return [health_handler(names), *reflection_handlers([*names, HEALTH_SERVICE])]
 
 
 def _listen(server: grpc.Server, settings: ServerSettings) -> int:

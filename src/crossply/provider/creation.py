@@ -1,21 +1,61 @@
 """The creation of an external resource, in an order that survives a crash.
 
 The finalizer and `external-create-pending` are saved before it, how it ended and the external name right
-after it. So a later reconcile knows whether something unrecorded may exist outside.
+after it. So a later reconcile knows whether something unrecorded may exist outside:
+the annotations around creation say so.
 """
 
 from __future__ import annotations
 
-from crossply.compose.conditions import CREATING, SYNCED
+from datetime import datetime, timedelta
+
+from crossply.compose.conditions import CREATING, SYNCED, read_conditions
 from crossply.compose.events import NORMAL, WARNING
-from crossply.compose.object_metadata import finalizers_of
+from crossply.compose.object_metadata import annotations_of, finalizers_of
 from crossply.errors import CrossplyError
 from crossply.provider.context import EXTERNAL_NAME
-from crossply.provider.creation_annotations import creation_outcome, pending_creation
 from crossply.provider.external_error import ExternalFailure
 from crossply.provider.managed_state import ManagedState, StepFailed, annotated, with_finalizers
 from crossply.provider.reconcile_effects import Create, Created, Effects, Reconciled, Retry, SaveAnnotations
 from crossply.values import Object
+from crossply.values.timestamps import format_timestamp, parse_timestamp
+
+CREATE_PENDING = "crossplane.io/external-create-pending"
+_CREATE_SUCCEEDED = "crossplane.io/external-create-succeeded"
+CREATE_FAILED = "crossplane.io/external-create-failed"
+
+
+def is_creation_incomplete(resource: Object) -> bool:
+    """A creation began, and it is not known how it ended."""
+    annotations = annotations_of(resource)
+    pending = parse_timestamp(annotations.get(CREATE_PENDING))
+    ends = [parse_timestamp(annotations.get(name)) for name in (_CREATE_SUCCEEDED, CREATE_FAILED)]
+    return pending is not None and all(end is None or pending > end for end in ends)
+
+
+def is_created(resource: Object) -> bool:
+    """The external resource was created, or found ready to be used."""
+    conditions = read_conditions(resource.get("status"))
+    is_ready = any(entry["type"] == "Ready" and entry["status"] == "True" for entry in conditions)
+    return is_ready or _CREATE_SUCCEEDED in annotations_of(resource)
+
+
+def was_just_created(resource: Object, now: datetime, grace_period: float) -> bool:
+    """The creation succeeded within so many seconds."""
+    succeeded = parse_timestamp(annotations_of(resource).get(_CREATE_SUCCEEDED))
+    return succeeded is not None and now - succeeded < timedelta(seconds=grace_period)
+
+
+def _pending_creation(now: datetime) -> dict[str, str]:
+    """What is written before a creation."""
+    return {CREATE_PENDING: format_timestamp(now)}
+
+
+def _creation_outcome(now: datetime, external_name: str, *, succeeded: bool) -> dict[str, str]:
+    """What is written after a creation."""
+    end = _CREATE_SUCCEEDED if succeeded else CREATE_FAILED
+    return {EXTERNAL_NAME: external_name, end: format_timestamp(now)}
+
 
 FINALIZER = "finalizer.managedresource.crossplane.io"
 CANNOT_UPDATE_MANAGED = "CannotUpdateManagedResource"
@@ -29,7 +69,7 @@ def create_external(state: ManagedState) -> Effects[Reconciled]:
     yield from state.publish({}, may_create=False)
     # It also makes sure that this is the latest version: a conflict ends the reconcile here.
     yield from state.save(
-        annotated(with_finalizer(state.live), pending_creation(state.now())),
+        annotated(with_finalizer(state.live), _pending_creation(state.now())),
         reason=CANNOT_UPDATE_MANAGED,
         prefix=UPDATE_MANAGED,
         event_prefix=UPDATE_MANAGED,
@@ -70,7 +110,7 @@ def _report_failure(state: ManagedState, created: Created, failure: ExternalFail
 
 def _save_outcome(state: ManagedState, created: Created, *, succeeded: bool) -> SaveAnnotations:
     name = created.external_name or state.annotations.get(EXTERNAL_NAME, "")
-    return SaveAnnotations(state.live, creation_outcome(state.now(), name, succeeded=succeeded))
+    return SaveAnnotations(state.live, _creation_outcome(state.now(), name, succeeded=succeeded))
 
 
 def with_finalizer(resource: Object) -> Object:

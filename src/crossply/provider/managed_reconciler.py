@@ -32,13 +32,12 @@ from crossply.provider.managed_kind import ManagedKind
 from crossply.provider.managed_metrics import ManagedMeter
 from crossply.provider.managed_writes import ManagedWrites
 from crossply.provider.observation import Observation, encoded_details
-from crossply.provider.parameters import Parameters, read_parameters
 from crossply.provider.provider_configs import ProviderConfigs
 from crossply.provider.provider_declaration_errors import UnexpectedValue
 from crossply.provider.reconcile import reconcile_managed
 from crossply.provider.reconcile_effects import Poll, Reconciled, Retry
 from crossply.provider.reconcile_triggers import ReadObject, ReconcileTriggers
-from crossply.provider.secrets import SecretReader
+from crossply.provider.secrets import Parameters, SecretReader, read_parameters
 from crossply.provider.watched_objects import WatchedObjects
 from crossply.values import Object
 

@@ -28,11 +28,9 @@ from crossply.provider.creation import (
     FINALIZER,
     UPDATE_MANAGED,
     create_external,
-    with_finalizer,
-)
-from crossply.provider.creation_annotations import (
     is_creation_incomplete,
     was_just_created,
+    with_finalizer,
 )
 from crossply.provider.managed_kind import ManagedKind
 from crossply.provider.managed_state import ManagedState, StepFailed, annotated, with_finalizers

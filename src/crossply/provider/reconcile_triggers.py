@@ -11,7 +11,7 @@ from crossply.compose.object_metadata import annotations_of, labels_of, metadata
 from crossply.kube.core_kinds import SECRET
 from crossply.kube.kind import Kind
 from crossply.kube.watch import Key
-from crossply.provider.creation_annotations import CREATE_FAILED, CREATE_PENDING
+from crossply.provider.creation import CREATE_FAILED, CREATE_PENDING
 from crossply.values import Object
 
 OWN_ANNOTATIONS = (CREATE_FAILED, CREATE_PENDING)

@@ -14,7 +14,7 @@ from crossply.compose.object_metadata import annotations_of, controller_of, name
 from crossply.errors import CrossplyError
 from crossply.kube.kind import Kind
 from crossply.provider.context import EXTERNAL_NAME
-from crossply.provider.creation_annotations import is_created
+from crossply.provider.creation import is_created
 from crossply.provider.decode import FieldAt, find_fields
 from crossply.provider.field_model import Reference, Struct
 from crossply.provider.managed_kind import ManagedKind, referenced_kind

@@ -27,8 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture
 def render(request: pytest.FixtureRequest) -> Iterator[Renderer]:
     """Render a composite resource: `render(xr, composition)`; paths are relative to the test's file."""
-    from crossply.pytest_plugin.rendering import Renderer
-    from crossply.pytest_plugin.snapshots import UPDATE, Snapshots
+    from crossply.pytest_plugin.rendering import UPDATE, Renderer, Snapshots
 
     file = str(request.path)
     with Renderer(Snapshots(file, request.node.name, request.config.getoption(UPDATE))) as renderer:

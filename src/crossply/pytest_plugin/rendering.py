@@ -1,11 +1,14 @@
-"""The `render` fixture: one or several reconciles in memory, for tests in Python."""
+"""The `render` fixture: one or several reconciles in memory, for tests in Python.
+
+Snapshots of what it renders are in files beside the test.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 from crossply.compose.function_messages import Request, Response
 from crossply.compose.in_memory_cluster import CallFunction
@@ -13,11 +16,14 @@ from crossply.compose.in_memory_reconcile import Rendered
 from crossply.functions.function_set import Runners
 from crossply.functions.in_process import InProcess
 from crossply.kinds.composition import Step
-from crossply.pytest_plugin.snapshots import Snapshots
+from crossply.manifests.file_io import make_directory, write_file
+from crossply.manifests.files import read_documents
+from crossply.rendering.output import documents
 from crossply.rendering.running_functions import caller
 from crossply.testing.expectation_check import check
 from crossply.testing.reconcile_rounds import CaseReconciler, CompositionUnderTest, RoundResult, by_name
 from crossply.testing.report import finding_lines, finding_of
+from crossply.testing.snapshots import FOLDER_ENDING, compare, file_name, text_of
 from crossply.testing.suite import EVERYTHING, Case, CaseInputs, ObservedChange, Source, Suite
 from crossply.testing.suite_inputs import PreparedSuite, initial_state, prepare_suite
 from crossply.testing.suite_parser import read_suite
@@ -29,6 +35,7 @@ Input = str | os.PathLike[str] | Object
 Many = Input | Iterable[Input]
 PythonFunction = Callable[..., Any]
 Functions = Many | Mapping[str, PythonFunction]
+UPDATE = "--crossply-update"
 
 
 class Renderer:
@@ -249,3 +256,26 @@ class Rendition:
         ]
         happened += [ObservedChange(name, gone=True) for name in gone]
         return Rendition(self._play, self._prepared, self._snapshots, happened, xr, self._played)
+
+
+class Snapshots(NamedTuple):
+    """The snapshots of one test."""
+
+    file: str
+    test: str
+    update: bool
+
+    def problems(self, rendered: Rendered, name: str) -> list[str]:
+        """The differences from the snapshot as lines; with the update flag it is written instead."""
+        folder = os.path.splitext(self.file)[0] + FOLDER_ENDING
+        path = os.path.join(folder, file_name(f"{self.test} {name}", 1, 1))
+        shown = documents(rendered, None, results=True, context=True)
+        if self.update:
+            make_directory(folder, "cannot write snapshot")
+            write_file(path, text_of(shown), "cannot write snapshot")
+            return []
+        if not os.path.exists(path):
+            return [f"there is no snapshot {path} yet: write it with {UPDATE}"]
+        stored = read_documents(path, "cannot read snapshot")
+        findings = [finding_of(mismatch, place or path, 0) for mismatch, place in compare(stored, shown)]
+        return [line for finding in findings for line in finding_lines(finding)]

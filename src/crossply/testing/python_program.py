@@ -9,13 +9,12 @@ from __future__ import annotations
 import ast
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from crossply.functions.builtin.sandbox.pool import ProgramError, ask
 from crossply.project.folder import ProjectFolder
 from crossply.project.model_folders import refresh_own_models, schemas_path
 from crossply.project.python_program_files import python_files
-from crossply.testing.program_environment import visible_variables
 from crossply.testing.python_worker import PACKAGE
 from crossply.testing.strict_fields import SuiteError
 from crossply.values import Object
@@ -26,28 +25,30 @@ _MAX_PROGRAM = 64 << 20
 _MODELS = "models"
 
 
-def printed_by_file(directory: str, folder: ProjectFolder) -> Object:
+def printed_by_file(directory: str, folder: ProjectFolder, variables: Mapping[str, str]) -> Object:
     """The tests of the main.py of a directory, as one object."""
     refresh_own_models(folder, "python")
     files = python_files(directory, folder.root)
-    return _run(directory, files, f"{PACKAGE}.main", ())
+    return _run(directory, files, f"{PACKAGE}.main", (), variables)
 
 
-def printed_by_package(directory: str, folder: ProjectFolder) -> Object:
+def printed_by_package(directory: str, folder: ProjectFolder, variables: Mapping[str, str]) -> Object:
     """The tests that `python -m test` prints in a directory, as one object."""
     refresh_own_models(folder, "python")
     packages = {_MODELS: os.path.join(schemas_path(folder), "python", _MODELS)}
     files = python_files(directory, folder.root, packages)
-    return _run(directory, files, "test.__main__", (_MODELS, "test"))
+    return _run(directory, files, "test.__main__", (_MODELS, "test"), variables)
 
 
-def _run(directory: str, files: dict[str, str], main: str, packages: Iterable[str]) -> Object:
+def _run(
+    directory: str, files: dict[str, str], main: str, packages: Iterable[str], variables: Mapping[str, str]
+) -> Object:
     program = {
         "files": files,
         "main": main,
         "packages": list(packages),
         "libraries": sorted(_libraries(files.values(), packages)),
-        "variables": visible_variables(),
+        "variables": dict(variables),
     }
     try:
         answer: Object = json.loads(ask(_LANGUAGE, json.dumps(program).encode(), b"", _MAX_PROGRAM))

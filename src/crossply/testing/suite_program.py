@@ -1,6 +1,7 @@
 """Programs that print tests, as `up test` has them: a directory among the tests of a project, in a language.
 
-Only directories below the tests of a project count. A program elsewhere is not one of tests.
+Only directories below the tests of a project count. A program elsewhere is not one of tests. Of the
+environment, programs see the variables whose names begin with `UP_`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from crossply.values.yaml import Document
 KCL, PYTHON, PYTHON_PACKAGE, GO, TEMPLATES = "kcl", "python", "python package", "go", "go-templating"
 _TEMPLATE_ENDINGS = (".gotmpl", ".tmpl")
 _MAIN = {KCL: "main.k", PYTHON: "main.py", PYTHON_PACKAGE: "test/__main__.py", GO: "main.go", TEMPLATES: ""}
+_VARIABLE_PREFIX = "UP_"
 _PREFIXES = {"e2etest-": E2E_TEST, "test-": COMPOSITION_TEST}
 """What a directory is for, by the name that `up test generate` gives it."""
 
@@ -94,7 +96,7 @@ def _printed(program: SuiteProgram) -> Object:
     if program.language == TEMPLATES:
         from crossply.testing.template_program import printed_by_templates
 
-        return printed_by_templates(program.directory)
+        return printed_by_templates(program.directory, _visible_variables())
     if program.language == KCL:
         from crossply.testing.kcl_program import printed_by_kcl
 
@@ -103,9 +105,14 @@ def _printed(program: SuiteProgram) -> Object:
         from crossply.testing.python_program import printed_by_file, printed_by_package
 
         run = printed_by_file if program.language == PYTHON else printed_by_package
-        return run(program.directory, open_project(file_in(program.root)))
+        return run(program.directory, open_project(file_in(program.root)), _visible_variables())
     raise SuiteError(
         f"tests in {program.language} are not run",
         place=program.source,
         hint="write them in YAML, KCL, Python or Go templates, or save what the program prints as test.yaml",
     )
+
+
+def _visible_variables() -> dict[str, str]:
+    """The variables that `up test` passes on, too. All others stay private."""
+    return {name: value for name, value in os.environ.items() if name.startswith(_VARIABLE_PREFIX)}

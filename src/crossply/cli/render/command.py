@@ -71,7 +71,7 @@ def render(invocation: Invocation) -> int:
 def _warn_of_absent_requirements(invocation: Invocation, recorder: CallRecorder) -> None:
     if all(call.response.requirements is None for call in recorder.calls()):
         return
-    from crossply.provenance.absent_requirements import absent_requirements
+    from crossply.provenance.call_recorder import absent_requirements
 
     for sentence in absent_requirements(recorder.calls()):
         invocation.stderr.write(f"crossply: warning: {harmless(sentence)}: --required-resources=FILE\n")

@@ -12,7 +12,7 @@ from crossply.kube.core_kinds import CRD
 from crossply.kube.finalizers import remove_finalizer
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
-from crossply.schema.crd_watched_refs_field import has_watched_refs, with_watched_refs
+from crossply.schema.crd_crossplane_fields import has_watched_refs, with_watched_refs
 from crossply.values import Object
 from crossply.values.merge_patch import merge_patch_to
 

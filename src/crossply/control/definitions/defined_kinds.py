@@ -24,7 +24,7 @@ from crossply.kube.controller import Waiting
 from crossply.kube.core_kinds import CRD
 from crossply.kube.finalizers import add_finalizer, remove_finalizer
 from crossply.kube.kind import Kind
-from crossply.schema.crd_watched_refs_field import keep_watched_refs
+from crossply.schema.crd_crossplane_fields import keep_watched_refs
 from crossply.values import Object
 
 MANAGER = CROSSPLANE

@@ -11,7 +11,7 @@ from crossply.kinds.infrastructure_definitions import parse_publication
 from crossply.kube.client import Client
 from crossply.kube.core_kinds import CLUSTER_ROLE, CRD
 from crossply.kube.failures import Forbidden
-from crossply.schema.crd_watched_refs_field import keep_watched_refs
+from crossply.schema.crd_crossplane_fields import keep_watched_refs
 from crossply.schema.definition_crds import claim_crd, composite_crd, offers_claim
 from crossply.schema.first_design_crds import requirement_crd
 from crossply.values import Object

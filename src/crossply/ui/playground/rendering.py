@@ -20,8 +20,7 @@ from crossply.compose.prepared_composition import prepare
 from crossply.errors import CrossplyError
 from crossply.functions.function_set import Runners
 from crossply.functions.host_access_policy import HostAccess
-from crossply.provenance.absent_requirements import absent_requirements
-from crossply.provenance.call_recorder import CallRecorder
+from crossply.provenance.call_recorder import CallRecorder, absent_requirements
 from crossply.rendering.required_schemas import apply_definition_defaults
 from crossply.rendering.running_functions import caller
 from crossply.ui.playground.platform import Platform

@@ -13,13 +13,13 @@ from crossply.errors import CrossplyError
 from crossply.functions.builtin.go_templating.engine.go_types import Int64
 from crossply.functions.builtin.go_templating.engine.limits import LimitExceeded
 from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
-from crossply.functions.builtin.go_templating.sprig import FUNCTIONS, durations
+from crossply.functions.builtin.go_templating.sprig import FUNCTIONS
 from crossply.functions.builtin.go_templating.sprig.casting import wrap64
 from crossply.functions.builtin.go_templating.sprig.date_layouts import shown
 from crossply.functions.builtin.go_templating.sprig.date_parser import read
 from crossply.functions.builtin.go_templating.sprig.deep_equality import deep_copy, deep_equal
 from crossply.functions.builtin.go_templating.sprig.go_time import Time, civil, zone_named
-from crossply.values.durations import duration_text
+from crossply.values.durations import duration_text, parse_duration
 
 UNTIMED = settings(deadline=None)
 MANY = settings(max_examples=200, deadline=None)
@@ -76,7 +76,7 @@ def test_encoded_texts_come_back(text: str) -> None:
 @UNTIMED
 @given(INT64)
 def test_a_written_duration_is_read_as_the_same(nanoseconds: int) -> None:
-    assert abs(durations.parse(duration_text(nanoseconds)) - nanoseconds) <= 1
+    assert abs(parse_duration(duration_text(nanoseconds)) - nanoseconds) <= 1
 
 
 @UNTIMED

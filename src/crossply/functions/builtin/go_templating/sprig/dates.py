@@ -8,12 +8,11 @@ from crossply.functions.builtin.go_templating.engine.go_types import Int32, Int6
 from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.sprig import clock_and_random as world
 from crossply.functions.builtin.go_templating.sprig import date_layouts as layouts
-from crossply.functions.builtin.go_templating.sprig import durations
 from crossply.functions.builtin.go_templating.sprig.casting import parse_clipped, wrap64
 from crossply.functions.builtin.go_templating.sprig.date_parser import TimeParseError, read
 from crossply.functions.builtin.go_templating.sprig.go_time import SECOND, ZERO, Time, zone_named
 from crossply.functions.builtin.go_templating.sprig.go_time_type import clipped, time_of, time_value
-from crossply.values.durations import duration_text
+from crossply.values.durations import duration_text, parse_duration
 
 _HTML = "2006-01-02"
 _HOUR = 3600 * SECOND
@@ -75,8 +74,8 @@ def date_modify(change: str, value: Structure) -> Structure:
 def must_date_modify(change: str, value: Structure) -> Structure:
     """Add a duration."""
     try:
-        difference = durations.parse(change)
-    except durations.InvalidDuration as error:
+        difference = _parsed_duration(change)
+    except _InvalidDuration as error:
         raise FunctionFailed(str(error)) from None
     return time_value((time_of(value) or ZERO).plus(difference))
 
@@ -136,6 +135,20 @@ def _nanoseconds(value: Any) -> int:
     if value.__class__ is Int64:
         return int(value)
     try:
-        return durations.parse(value) if isinstance(value, str) else 0
-    except durations.InvalidDuration:
+        return _parsed_duration(value) if isinstance(value, str) else 0
+    except _InvalidDuration:
         return 0
+
+
+def _parsed_duration(text: str) -> int:
+    """Go's time.Duration: `1h30m` as nanoseconds."""
+    if len(text) > layouts.MAX_TEXT:
+        raise _InvalidDuration(f"time: duration is longer than {layouts.MAX_TEXT} characters")
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise _InvalidDuration(str(error)) from None
+
+
+class _InvalidDuration(Exception):
+    """A text is no duration; the message is Go's."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.functions.builtin.kro.cel.environment import TYPE_NAMES, Environment, qualified_name
-from crossply.functions.builtin.kro.cel.format_string_checks import format_issues, is_written_format
 from crossply.functions.builtin.kro.cel.overload_declarations import Overload, functions
 from crossply.functions.builtin.kro.cel.syntax_tree import (
     Call,
@@ -24,6 +23,7 @@ from crossply.functions.builtin.kro.cel.syntax_tree import (
     StructLiteral,
     Tree,
 )
+from crossply.functions.builtin.kro.cel.text_format import format_issues, is_written_format
 from crossply.functions.builtin.kro.cel.types import (
     BOOL,
     BYTES,

@@ -1,14 +1,19 @@
-"""`"%s has %d items".format([name, count])`."""
+"""`"%s has %d items".format([name, count])`: evaluated, and checked where the format is written out.
+
+The checker compares a written format with the types of its arguments.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from crossply.functions.builtin.kro.cel.conversions import seconds_text
+from crossply.functions.builtin.kro.cel.syntax_tree import Call, Constant, ListLiteral, MapLiteral, Node
 from crossply.functions.builtin.kro.cel.times import time_text
+from crossply.functions.builtin.kro.cel.types import Type
 from crossply.functions.builtin.kro.cel.values import (
     Duration,
     EvaluationError,
@@ -36,6 +41,13 @@ _MISFITS = {
     "s": "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, "
     "durations, and timestamps",
 }
+_NAMES = {
+    "timestamp": "google.protobuf.Timestamp",
+    "duration": "google.protobuf.Duration",
+    "null": "null_type",
+}
+
+_TypeOf = Callable[[Node], Type]
 
 
 class Clause(NamedTuple):
@@ -162,3 +174,72 @@ def plain_text(value: Any) -> str:
         entries = sorted((plain_text(key), plain_text(item)) for key, item in entries_of(value))
         return "{" + ", ".join(f"{key}: {item}" for key, item in entries) + "}"
     raise TypeError
+
+
+_NUMERIC = frozenset(("int", "uint", "double"))
+_TAKES = {
+    "d": _NUMERIC,
+    "f": _NUMERIC,
+    "e": _NUMERIC,
+    "b": frozenset(("bool", "int", "uint")),
+    "o": frozenset(("int", "uint")),
+    "x": frozenset(("int", "uint", "string", "bytes")),
+    "s": _NUMERIC | {"list", "map", "bool", "string", "timestamp", "bytes", "duration", "type", "null"},
+}
+
+
+def is_written_format(call: Call) -> bool:
+    """Whether a call formats a text that is written there, with arguments that are written there."""
+    return (
+        call.function == "format"
+        and isinstance(call.target, Constant)
+        and isinstance(call.target.value, str)
+        and len(call.arguments) == 1
+        and isinstance(call.arguments[0], ListLiteral)
+    )
+
+
+def format_issues(call: Call, type_of: _TypeOf) -> list[tuple[int, str]]:
+    """The issue of such a call, if it has one."""
+    assert isinstance(call.target, Constant)
+    assert isinstance(call.arguments[0], ListLiteral)
+    arguments = call.arguments[0].elements
+    used = 0
+    try:
+        for part in clauses_of(call.target.value):
+            if isinstance(part, str):
+                continue
+            if used >= len(arguments):
+                return [(call.id, f"index {used} out of range")]
+            misfit = _misfit(part, arguments[used], type_of)
+            if misfit is not None:
+                kind = type_of(misfit)
+                name = _NAMES.get(kind.kind) or kind.name or kind.kind
+                return [(misfit.id, part.misfit(name))]
+            used += 1
+    except EvaluationError as error:
+        return [(call.id, str(error))]
+    if len(arguments) > used:
+        problem = f"too many arguments supplied to string.format (expected {used}, got {len(arguments)})"
+        return [(call.id, problem)]
+    return []
+
+
+def _misfit(clause: Clause, argument: Node, type_of: _TypeOf) -> Node | None:
+    """The part of an argument that a clause does not take."""
+    kind = type_of(argument).kind
+    if kind != "dyn" and kind not in _TAKES[clause.verb.lower()]:
+        return argument
+    if clause.verb != "s":
+        return None
+    parts: list[Node] = []
+    if isinstance(argument, ListLiteral):
+        parts = list(argument.elements)
+    elif isinstance(argument, MapLiteral):
+        parts = [
+            part
+            for entry in argument.entries
+            for part in (entry.key, entry.value)
+            if not isinstance(part, str)
+        ]
+    return next((misfit for part in parts if (misfit := _misfit(clause, part, type_of)) is not None), None)

@@ -1,21 +1,69 @@
-"""The standard reflection service of gRPC: which services a function server has, and what their messages are.
+"""The standard services of gRPC that clients and probes expect of a function server: health and reflection.
 
-`proto/descriptors.py` has the descriptions as bytes, so nothing here needs protobuf.
+While the server runs, all its services are healthy. Reflection says which they are, and what their messages
+are: `proto/descriptors.py` has the descriptions as bytes, so nothing here needs protobuf.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from crossply.compose.wire_decode import Fields, read_fields
-from crossply.compose.wire_encode import write_chunk
+from crossply.compose.wire_decode import Fields, read_fields, read_text
+from crossply.compose.wire_encode import write_chunk, write_entry
 from crossply.values.protobuf_struct import StructError
 
 if TYPE_CHECKING:
     import grpc
 
-SERVICES = ("grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection")
+HEALTH_SERVICE = "grpc.health.v1.Health"
+_SERVICE_TAG, _STATUSES_TAG = 0x0A, b"\x0a"
+_SERVING, _SERVICE_UNKNOWN = b"\x08\x01", b"\x08\x03"
+"""A HealthCheckResponse each."""
+_DAMAGED = (StructError, IndexError, UnicodeDecodeError)
+
+
+def health_handler(services: Iterable[str]) -> Any:
+    """The gRPC handler of the health service; the empty name, which is the server, is healthy too."""
+    import grpc
+
+    known = frozenset(("", *services))
+    listed = b"".join(write_entry(_STATUSES_TAG, name, _SERVING) for name in sorted(known))
+
+    def check(data: bytes, context: grpc.ServicerContext) -> bytes:
+        if _requested_service(data, context) not in known:
+            context.abort(grpc.StatusCode.NOT_FOUND, "unknown service")
+        return _SERVING
+
+    def watch(
+        data: bytes, context: grpc.ServicerContext, send_response_callback: Callable[[bytes], None]
+    ) -> None:
+        """Send the status, which does not change any more, and leave the call open."""
+        send_response_callback(_SERVING if _requested_service(data, context) in known else _SERVICE_UNKNOWN)
+
+    # Without this, each client that watches takes one of the threads that answer calls.
+    watch.experimental_non_blocking = True  # type: ignore[attr-defined]
+    watch.experimental_thread_pool = None  # type: ignore[attr-defined]
+    return grpc.method_handlers_generic_handler(
+        HEALTH_SERVICE,
+        {
+            "Check": grpc.unary_unary_rpc_method_handler(check),
+            "List": grpc.unary_unary_rpc_method_handler(lambda _data, _context: listed),
+            "Watch": grpc.unary_stream_rpc_method_handler(watch),
+        },
+    )
+
+
+def _requested_service(data: bytes, context: grpc.ServicerContext) -> str:
+    import grpc
+
+    try:
+        return read_text(read_fields(data), _SERVICE_TAG)
+    except _DAMAGED:
+        context.abort(grpc.StatusCode.INTERNAL, "the request is not a HealthCheckRequest")
+
+
+_REFLECTION_SERVICES = ("grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection")
 _METHOD = "ServerReflectionInfo"
 
 # The fields of a ServerReflectionRequest.
@@ -34,7 +82,7 @@ def reflection_handlers(services: Iterable[str]) -> list[Any]:
     """The gRPC handlers of both versions of the reflection service, for a server with these services."""
     import grpc
 
-    names = sorted((*services, *SERVICES))
+    names = sorted((*services, *_REFLECTION_SERVICES))
     listed = write_chunk(_LISTED, b"".join(write_chunk(_FIRST, _service(name)) for name in names))
 
     def answer(requests: Iterator[bytes], context: grpc.ServicerContext) -> Iterator[bytes]:
@@ -45,7 +93,9 @@ def reflection_handlers(services: Iterable[str]) -> list[Any]:
                 context.abort(grpc.StatusCode.INTERNAL, "the request is not a ServerReflectionRequest")
 
     method = grpc.stream_stream_rpc_method_handler(answer)
-    return [grpc.method_handlers_generic_handler(service, {_METHOD: method}) for service in SERVICES]
+    return [
+        grpc.method_handlers_generic_handler(service, {_METHOD: method}) for service in _REFLECTION_SERVICES
+    ]
 
 
 def _service(name: str) -> bytes:
