@@ -12,7 +12,7 @@ import pytest
 from crossply.functions.channels import NOWHERE
 from crossply.functions.failures import FunctionUnavailable
 from crossply.functions.remote import Remote
-from crossply.functions.server_certificates import server_credentials
+from crossply.functions.server import server_credentials
 from tests.support.function_servers import V1, Methods
 from tests.support.mutual_tls_functions import at, message_from, serving
 from tests.support.ports import free_port

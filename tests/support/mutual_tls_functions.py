@@ -27,7 +27,7 @@ from crossply.control.runtimes.private_files import PrivateFiles
 from crossply.functions.channels import Address
 from crossply.functions.failures import FunctionError
 from crossply.functions.remote import Remote
-from crossply.functions.server_certificates import server_credentials
+from crossply.functions.server import server_credentials
 from tests.support.function_servers import REQUEST, V1, Methods
 
 LIVES = Lifetimes()

@@ -3,6 +3,9 @@
 gRPC only carries bytes, for v1 and v1beta1 alike, whose messages are the same. A built-in function is served
 by `FunctionServer`, which lets `compose.wire` read and write them; functions of the SDK do that themselves.
 Reflection and health are served beside, as every function's server does, and metrics if they are enabled.
+
+Certificates are read again for every connection: a mounted Secret changes when its certificate is renewed.
+New connections get the new certificate and are verified with the new authorities; open connections continue.
 """
 
 from __future__ import annotations
@@ -15,9 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 from crossply.compose.function_messages import Function
 from crossply.compose.wire import decode_request, encode_response
 from crossply.errors import CrossplyError
-from crossply.functions.failures import ServeError
+from crossply.functions.channels import newest_state, read_certificate
+from crossply.functions.failures import FunctionError, ServeError
 from crossply.functions.remote import BETA_METHOD, METHOD, silence_grpc
-from crossply.functions.server_certificates import server_credentials
 from crossply.functions.server_thread_pool import WorkerThreads
 from crossply.functions.standard_services import HEALTH_SERVICE, health_handler, reflection_handlers
 from crossply.functions.time_limit import TimeLimit, TimeLimitReached
@@ -35,6 +38,7 @@ _WORKERS = 32
 
 Handler = Callable[[bytes, "grpc.ServicerContext"], bytes]
 """Answers one call. It may raise `Refused`."""
+_CERTIFICATE_FILES = ("tls.key", "tls.crt", "ca.crt")
 
 
 class Refused(Exception):
@@ -221,3 +225,41 @@ def _block_signals() -> set[signal.Signals]:
     signals = {signal.SIGTERM, signal.SIGINT}
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     return signals
+
+
+def server_credentials(directory: str) -> grpc.ServerCredentials:
+    """Credentials of a directory of certificates, which ask for certificates of clients, too."""
+    import grpc
+
+    try:
+        shown = _read_certificates(directory)
+    except FunctionError as problem:
+        raise ServeError(str(problem), hint=problem.hint) from None
+    current = [shown]
+
+    def reload_certificates() -> grpc.ServerCertificateConfiguration | None:
+        try:
+            certificates = _read_certificates(directory)
+        except FunctionError:
+            # They are being replaced, or lost: what was shown until now is still good.
+            return None
+        if certificates == current[0]:
+            return None
+        current[0] = certificates
+        return _certificate_configuration(certificates)
+
+    # The library takes None for "as before", which its annotations do not know.
+    fetcher: Any = reload_certificates
+    return grpc.dynamic_ssl_server_credentials(_certificate_configuration(shown), fetcher, True)
+
+
+def _read_certificates(directory: str) -> tuple[bytes, ...]:
+    directory = newest_state(directory)
+    return tuple(read_certificate(directory, name) for name in _CERTIFICATE_FILES)
+
+
+def _certificate_configuration(files: tuple[bytes, ...]) -> grpc.ServerCertificateConfiguration:
+    import grpc
+
+    key, certificate, authority = files
+    return grpc.ssl_server_certificate_configuration([(key, certificate)], authority)

@@ -28,7 +28,7 @@ from crossply.values import Object
 from crossply.values.goquote import quote
 
 if TYPE_CHECKING:
-    from crossply.functions.builtin.kro.evaluation_state import Runtime
+    from crossply.functions.builtin.kro.graph_evaluation import Runtime
 
 COLLECTION_INDEX = "kro.run/collection-index"
 """The label of the resources of a collection: their place in it."""
