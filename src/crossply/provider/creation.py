@@ -1,8 +1,8 @@
 """The creation of an external resource, in an order that survives a crash.
 
 The finalizer and `external-create-pending` are saved before it, how it ended and the external name right
-after it. So a later reconcile knows whether something unrecorded may exist outside:
-the annotations around creation say so.
+after it. So a later reconcile knows whether something unrecorded may exist outside: the annotations around
+creation say so.
 """
 
 from __future__ import annotations
@@ -23,40 +23,6 @@ from crossply.values.timestamps import format_timestamp, parse_timestamp
 CREATE_PENDING = "crossplane.io/external-create-pending"
 _CREATE_SUCCEEDED = "crossplane.io/external-create-succeeded"
 CREATE_FAILED = "crossplane.io/external-create-failed"
-
-
-def is_creation_incomplete(resource: Object) -> bool:
-    """A creation began, and it is not known how it ended."""
-    annotations = annotations_of(resource)
-    pending = parse_timestamp(annotations.get(CREATE_PENDING))
-    ends = [parse_timestamp(annotations.get(name)) for name in (_CREATE_SUCCEEDED, CREATE_FAILED)]
-    return pending is not None and all(end is None or pending > end for end in ends)
-
-
-def is_created(resource: Object) -> bool:
-    """The external resource was created, or found ready to be used."""
-    conditions = read_conditions(resource.get("status"))
-    is_ready = any(entry["type"] == "Ready" and entry["status"] == "True" for entry in conditions)
-    return is_ready or _CREATE_SUCCEEDED in annotations_of(resource)
-
-
-def was_just_created(resource: Object, now: datetime, grace_period: float) -> bool:
-    """The creation succeeded within so many seconds."""
-    succeeded = parse_timestamp(annotations_of(resource).get(_CREATE_SUCCEEDED))
-    return succeeded is not None and now - succeeded < timedelta(seconds=grace_period)
-
-
-def _pending_creation(now: datetime) -> dict[str, str]:
-    """What is written before a creation."""
-    return {CREATE_PENDING: format_timestamp(now)}
-
-
-def _creation_outcome(now: datetime, external_name: str, *, succeeded: bool) -> dict[str, str]:
-    """What is written after a creation."""
-    end = _CREATE_SUCCEEDED if succeeded else CREATE_FAILED
-    return {EXTERNAL_NAME: external_name, end: format_timestamp(now)}
-
-
 FINALIZER = "finalizer.managedresource.crossplane.io"
 CANNOT_UPDATE_MANAGED = "CannotUpdateManagedResource"
 UPDATE_MANAGED = "cannot update managed resource"
@@ -117,3 +83,35 @@ def with_finalizer(resource: Object) -> Object:
     """The resource with the finalizer that keeps it until its external resource is gone."""
     finalizers = finalizers_of(resource)
     return resource if FINALIZER in finalizers else with_finalizers(resource, [*finalizers, FINALIZER])
+
+
+def is_creation_incomplete(resource: Object) -> bool:
+    """A creation began, and it is not known how it ended."""
+    annotations = annotations_of(resource)
+    pending = parse_timestamp(annotations.get(CREATE_PENDING))
+    ends = [parse_timestamp(annotations.get(name)) for name in (_CREATE_SUCCEEDED, CREATE_FAILED)]
+    return pending is not None and all(end is None or pending > end for end in ends)
+
+
+def is_created(resource: Object) -> bool:
+    """The external resource was created, or found ready to be used."""
+    conditions = read_conditions(resource.get("status"))
+    is_ready = any(entry["type"] == "Ready" and entry["status"] == "True" for entry in conditions)
+    return is_ready or _CREATE_SUCCEEDED in annotations_of(resource)
+
+
+def was_just_created(resource: Object, now: datetime, grace_period: float) -> bool:
+    """The creation succeeded within so many seconds."""
+    succeeded = parse_timestamp(annotations_of(resource).get(_CREATE_SUCCEEDED))
+    return succeeded is not None and now - succeeded < timedelta(seconds=grace_period)
+
+
+def _pending_creation(now: datetime) -> dict[str, str]:
+    """What is written before a creation."""
+    return {CREATE_PENDING: format_timestamp(now)}
+
+
+def _creation_outcome(now: datetime, external_name: str, *, succeeded: bool) -> dict[str, str]:
+    """What is written after a creation."""
+    end = _CREATE_SUCCEEDED if succeeded else CREATE_FAILED
+    return {EXTERNAL_NAME: external_name, end: format_timestamp(now)}

@@ -223,9 +223,6 @@ def _checked_source(reader: Reader, key: str, value: Any) -> Source:
     raise reader.fields.wrong("must be the path of a file, or an object", key)
 
 
-__all__ = ["Path", "SuiteError", "is_suite", "read_suite"]
-
-
 def _read_expectation(round_: Reader) -> Expectation:
     """The `expect` of a round."""
     reader = round_.reader("expect", _EXPECT)
@@ -280,3 +277,6 @@ def _expected_messages(reader: Reader, key: str, known: tuple[str, ...]) -> tupl
 def _names(reader: Reader, key: str) -> tuple[Named, ...]:
     names = reader.fields.texts(key)
     return tuple(Named(name, (*reader.path, key, index)) for index, name in enumerate(names))
+
+
+__all__ = ["Path", "SuiteError", "is_suite", "read_suite"]

@@ -126,8 +126,6 @@ def _with(obj: Object, path: tuple[str, ...], value: Any) -> Object:
     return {**obj, field: _with(inner if isinstance(inner, dict) else {}, tuple(rest), value)}
 
 
-__all__ = ["InputError", "read_input"]
-
 _SOURCE = {"type": text("v1beta1.TagManagerType"), "fromFieldPath": text()}
 _POLICY = {"policy": text("v1beta1.TagManagerPolicy")}
 _KEYS = {"keys": array("[]string", text(), "")}
@@ -233,3 +231,6 @@ def _names(value: Any) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         return []
     return value
+
+
+__all__ = ["InputError", "read_input"]

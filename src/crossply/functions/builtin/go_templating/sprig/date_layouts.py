@@ -1,4 +1,7 @@
-"""Go's time layouts, which show the reference time of January 2, 2006, 15:04:05."""
+"""Go's time layouts, which show the reference time of January 2, 2006, 15:04:05.
+
+Of abbreviations of time zones in parsed times, Go recognizes the form, not the offset.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ _ELEMENTS = (
     r"January|Jan(?![a-z])|Monday|Mon(?![a-z])|MST|0[1-6]|002|15|1|2006|_2(?!006)|__2|2|3|4|5|PM|pm"
     r"|[-Z](?:070000|07:00:00|0700|07:00|07)|[.,](?:0+|9+)(?![0-9])"
 )
+_DIGITS = "0123456789"
 
 
 class Element(NamedTuple):
@@ -128,3 +132,32 @@ def _fraction_text(sign: str, nanos: int) -> str:
         digits = digits.rstrip("0")
         return sign[0] + digits if digits else ""
     return sign[0] + digits
+
+
+def zone_name_length(text: str) -> int:
+    """How many characters look like the short name of a zone; none when they do not."""
+    if text[:4] in ("ChST", "MeST"):
+        return 4
+    if text[:3] == "GMT":
+        return 3 + _signed_hours_length(text[3:])
+    if text[:1] in ("+", "-"):
+        return _signed_hours_length(text) if len(text) >= 3 else 0
+    capitals = 0
+    while capitals < 6 and "A" <= text[capitals : capitals + 1] <= "Z":
+        capitals += 1
+    if capitals == 3 or (capitals == 5 and text[4] == "T"):
+        return capitals
+    return 4 if capitals == 4 and (text[3] == "T" or text[:4] == "WITA") else 0
+
+
+def _signed_hours_length(text: str) -> int:
+    digits = text[1:]
+    count = len(digits) - len(digits.lstrip(_DIGITS))
+    if text[:1] not in ("+", "-") or count == 0 or count > 18 or int(digits[:count]) > 23:
+        return 0
+    return count + 1
+
+
+def gmt_offset(name: str) -> int:
+    """How many seconds a name such as GMT+3 is from UTC; no other name says."""
+    return int(name[3:]) * 3600 if name[:3] == "GMT" and len(name) > 3 else 0

@@ -10,8 +10,10 @@ from crossply.functions.builtin.go_templating.sprig.date_layouts import (
     MONTHS,
     Element,
     elements,
+    gmt_offset,
     is_fraction,
     is_offset,
+    zone_name_length,
 )
 from crossply.functions.builtin.go_templating.sprig.go_time import (
     UTC,
@@ -21,7 +23,6 @@ from crossply.functions.builtin.go_templating.sprig.go_time import (
     days_before,
     is_leap,
 )
-from crossply.functions.builtin.go_templating.sprig.zone_name_syntax import gmt_offset, name_length
 
 _MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _DIGITS = "0123456789"
@@ -225,7 +226,7 @@ class _Reading:
             self._zone = UTC
             self._take(3)
             return
-        length = name_length(self._rest)
+        length = zone_name_length(self._rest)
         if length == 0:
             raise _Bad
         self._zone_name = self._take(length)
