@@ -7,10 +7,10 @@ import io
 import aiohttp
 import pytest
 
+from crossply.cli.controller.command import shards_of, timing_of
 from crossply.cli.controller.concurrency_flags import options_of
 from crossply.cli.controller.function_flags import call_settings
 from crossply.cli.controller.package_flags import runtime_settings
-from crossply.cli.controller.replica_flags import shards_of, timing_of
 from crossply.cli.framework.command import Invocation, UsageError
 from crossply.cli.framework.parser import Parsed, parse
 from crossply.control.controller_context import CircuitLimits

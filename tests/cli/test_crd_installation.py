@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crossply.cli.provider.crd_installation import read_crds
+from crossply.cli.provider.development_run import read_crds
 
 FIRST, SECOND = (
     {"kind": "CustomResourceDefinition", "number": 1},

@@ -14,9 +14,9 @@ import pytest
 import yaml
 
 from crossply.xpkg.archive_reader import read_tagged
-from crossply.xpkg.kcl_as_python_project import NEEDS
 from crossply.xpkg.layer_unpack import unpack
 from crossply.xpkg.python_project_image import ROOT
+from crossply.xpkg.single_file_project import KCL_NEEDS
 from tests.support.cli.command import Run
 from tests.support.cli.package_server import empty_wheel, serving
 from tests.support.cli.project import push_bases
@@ -191,7 +191,7 @@ def test_it_is_served_from_its_package(
 ) -> None:
     (tmp_path / "wheels").mkdir()
     # What others publish for the Python of the image; here it runs on what is installed.
-    for name in NEEDS.requirements:
+    for name in KCL_NEEDS.requirements:
         empty_wheel(tmp_path / "wheels", name.replace("-", "_"), "1.0")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))

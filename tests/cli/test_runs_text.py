@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from crossply.cli.framework.styling import PLAIN, Style
-from crossply.cli.runs.duration_text import duration_text
 from crossply.cli.runs.field_lines import field_lines
 from crossply.cli.runs.json_output import run_list, run_object
-from crossply.cli.runs.run_table import RunTable
-from crossply.cli.runs.run_text import RunText, bar, effect_lines, waterfall
-from crossply.cli.runs.step_changes_text import step_changes
+from crossply.cli.runs.run_table import RunTable, duration_text
+from crossply.cli.runs.run_text import RunText, bar, effect_lines, step_changes, waterfall
 from crossply.compose.conditions import RESPONSIVE
 from crossply.compose.engine_field_paths import MODERN
 from crossply.provenance.model import FieldSource, Provenance, SourceField

@@ -8,10 +8,20 @@ from pathlib import Path
 import pytest
 
 from crossply.cli.framework.styling import PLAIN
-from crossply.cli.up.files.applier import CHANGED, CREATED, DELETED, FAILED, UNCHANGED, Applier, Outcome
-from crossply.cli.up.files.apply_order import in_order, is_pruned, is_shown
+from crossply.cli.up.files.applier import (
+    CHANGED,
+    CREATED,
+    DELETED,
+    FAILED,
+    UNCHANGED,
+    Applier,
+    Outcome,
+    in_order,
+    is_pruned,
+    is_shown,
+)
 from crossply.cli.up.files.file_set import FileObject, FileSet
-from crossply.cli.up.files.save_report import MOST_FIELDS, composed_lines, outcome_lines
+from crossply.cli.up.files.live_view import MOST_FIELDS, composed_lines, outcome_lines
 from crossply.kube.client import Client
 from crossply.resource_tree.node import Node
 from tests.support.cli.app_platform import PROJECT, SUITE, XR

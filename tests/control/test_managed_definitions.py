@@ -7,7 +7,7 @@ import pytest
 
 from crossply.control.definitions.protected_crds import ProtectedKind
 from crossply.control.kinds import ACTIVATION_POLICY, MANAGED_DEFINITION
-from crossply.control.managed_definitions.default_policy import install_default_policy
+from crossply.control.managed_definitions.activation_policy_reconciler import install_default_policy
 from crossply.control.managed_definitions.managed_definition_reconciler import check_ownership
 from crossply.control.package_manager.managed_definitions import Conversion
 from crossply.control.package_manager.owner_references import AlreadyControlled

@@ -12,17 +12,18 @@ import pytest
 
 from crossply.control.replica_shared_secret import data_of
 from crossply.control.usages.usage_model import USAGE
-from crossply.control.webhooks.certificate_secret import NAME as TLS
-from crossply.control.webhooks.certificate_secret import (
+from crossply.control.webhooks.certificates import (
+    LIFE,
     SharedCertificate,
     certificate_files,
+    new_certificate,
     read_certificate,
     selection_in,
 )
-from crossply.control.webhooks.certificates import LIFE, new_certificate
+from crossply.control.webhooks.certificates import NAME as TLS
 from crossply.control.webhooks.configuration import CONFIGURATIONS, LEFT, url_in
+from crossply.control.webhooks.configuration import LEGACY_NAME as CROSSPLANES
 from crossply.control.webhooks.configuration import NAME as CONFIGURATION
-from crossply.control.webhooks.legacy_configuration_removal import NAME as CROSSPLANES
 from crossply.control.webhooks.webhook_address import WebhookSettings
 from crossply.control.webhooks.webhook_service import InformerNotSynced
 from crossply.kube import informer

@@ -11,8 +11,7 @@ import aiohttp
 import pytest
 
 from crossply.control.replica_shared_secret import data_of
-from crossply.control.webhooks.certificate_secret import certificate_files, read_certificate
-from crossply.control.webhooks.certificates import LIFE, new_certificate
+from crossply.control.webhooks.certificates import LIFE, certificate_files, new_certificate, read_certificate
 from crossply.control.webhooks.webhook_address import WebhookSettings, find_address
 from crossply.control.webhooks.webhook_server import PATH, CannotListen, WebhookServer
 

@@ -1,7 +1,7 @@
 """Figures read from a metrics page."""
 
 from crossply.record.metrics_page import parse
-from crossply.ui.function_metrics import read_figures
+from crossply.ui.metrics_source import read_figures
 
 PAGE = """\
 # TYPE function_run_function_response_total counter

@@ -6,20 +6,23 @@ import pytest
 
 from crossply.values.semver_constraints import _groups
 from crossply.xpkg.dependencies import (
+    MAX_DEPENDENCIES,
+    MAX_DEPTH,
     Dependency,
     DependencyError,
     Locked,
     below,
     best_version,
     check_no_circle,
+    check_number,
     dependencies_of,
     missing,
     missing_error,
     read_lock,
     unmet,
     unmet_error,
+    within_limits,
 )
-from crossply.xpkg.dependency_limits import MAX_DEPENDENCIES, MAX_DEPTH, check_number, within_limits
 from crossply.xpkg.dependents_tree import why
 
 TAGS = ["v1.0.0", "v1.2.0", "v1.10.0", "v2.0.0", "v2.1.0-rc.1", "latest", "v3", "2.0.1"]

@@ -1,9 +1,12 @@
-"""Checks a repository: the order in which its parts are checked, and the report of it."""
+"""Checks a repository: the order in which its parts are checked, and the report of it.
+
+Projects and Configuration packages are put together as `project build` and `xpkg build` do, in memory.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from crossply.checking.cached_packages import CachedPackages, required_packages
@@ -14,14 +17,19 @@ from crossply.checking.example_rendering import RenderingContext, rendering_find
 from crossply.checking.finding import ERROR, WARNING, Finding, Place, error
 from crossply.checking.known_kinds import KnownKinds
 from crossply.checking.object_validation import validated
-from crossply.checking.package_builds import package_findings
 from crossply.checking.repository_files import PACKAGE_FILE, Unit, find_units, is_below
 from crossply.checking.step_functions import StepFunctions
 from crossply.errors import CrossplyError
 from crossply.project import file_in
+from crossply.project.folder import ProjectFolder
 from crossply.validation.line_numbers import line_of
+from crossply.xpkg.package_build import BuildPlan, build
+from crossply.xpkg.project_configuration import build_configuration, collect
+from crossply.xpkg.project_functions import find_source, functions_of
 
 _CROSSPLANE = ("apiextensions.crossplane.io", "pkg.crossplane.io", "protection.crossplane.io")
+
+_EXAMPLES = "examples"
 
 
 class CheckOptions(NamedTuple):
@@ -113,7 +121,7 @@ class UnitCheck:
         for example in examples:
             self._check_example(example, compositions, RenderingContext(kinds, unit.all_manifests))
         if is_readable and not self._findings:
-            self._findings += package_findings(unit)
+            self._findings += _package_findings(unit)
         if unit.is_complete or not unit.nested:
             self._findings += self._packages.findings(self._place(), self._advice())
         own = {*unit.files, self._place().file}
@@ -176,3 +184,31 @@ class UnitCheck:
         if self._unit.project is not None:
             return "fetch the dependencies with: crossply dependency update-cache"
         return "crossply validate FILE RESOURCES fetches the packages that FILE names into the cache"
+
+
+def _package_findings(unit: Unit) -> Iterator[Finding]:
+    """What keeps a unit from being built; at most one thing for each of its packages."""
+    if unit.project is not None:
+        yield from _project_findings(unit.project, os.path.normpath(file_in(unit.root)))
+    elif unit.is_package:
+        plan = BuildPlan(unit.root, os.path.join(unit.root, _EXAMPLES))
+        yield from _attempt(lambda: build(plan), os.path.normpath(os.path.join(unit.root, PACKAGE_FILE)))
+
+
+def _project_findings(folder: ProjectFolder, file: str) -> Iterator[Finding]:
+    project, root = folder.project, folder.root
+    yield from _attempt(lambda: build_configuration(project, root, collect(project, root), ()), file)
+    try:
+        functions = functions_of(project, root)
+    except CrossplyError as problem:
+        yield error(problem, Place(file, 1))
+        return
+    for function in functions:
+        yield from _attempt(lambda function=function: find_source(project, root, function), file)  # type: ignore[misc]
+
+
+def _attempt(build_part: Callable[[], object], file: str) -> Iterator[Finding]:
+    try:
+        build_part()
+    except CrossplyError as problem:
+        yield error(problem, Place(file, 1))

@@ -1,32 +1,40 @@
-"""Compositions: valid, for a kind that is defined, of known functions, with patches of fields that exist."""
+"""Compositions: valid, for a kind that is defined, of known functions, with patches of fields that exist.
+
+The inputs of built-in functions are decoded as they are when a step runs, and told with their lines.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from difflib import get_close_matches
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from crossply.checking.definitions import GROUP, DefinedKind, Definitions
 from crossply.checking.directory_proximity import nearest
-from crossply.checking.finding import ERROR, Finding, Place, UndefinedKind, error, warning
+from crossply.checking.finding import ERROR, CheckError, Finding, Place, UndefinedKind, error, warning
 from crossply.checking.known_kinds import KnownKinds
 from crossply.checking.object_validation import validated
 from crossply.checking.patch_fields import PatchedInput, unknown_fields
 from crossply.checking.step_functions import StepFunctions, builtin_of
-from crossply.checking.step_inputs import input_findings, input_place
 from crossply.compose.connection_detail_validation import check_contract
 from crossply.errors import CrossplyError
 from crossply.functions.builtin import NATIVE
-from crossply.kinds.composition import Composition, TypeRef
+from crossply.functions.builtin.step_input_check import input_problem
+from crossply.kinds.composition import NATIVE_FUNCTION, Composition, Step, TypeRef
 from crossply.manifests.manifest import Manifest
 from crossply.rendering.inputs import CompositionFile, composition_in
-from crossply.validation.line_numbers import line_of
+from crossply.validation.line_numbers import line_of, segments
 from crossply.values import Object
 from crossply.values.api_version import api_group, split_api_version
 from crossply.values.yaml import Document
 
 _PATCHING = ("patch-and-transform", "conditional-patch-and-transform", NATIVE)
+
+_UNKNOWN_FIELD = re.compile(r'unknown name "([^"]+)"|unknown field "([^"]+)"')
+_FIELD_PATH = re.compile(r"[A-Za-z][\w-]*(?:\[\d+\]|\.[A-Za-z][\w-]*)+|[a-z]\w+")
+_Path = tuple[str | int, ...]
 
 
 class CheckedComposition(NamedTuple):
@@ -150,13 +158,57 @@ def _input_findings(checked: CheckedComposition) -> Iterator[Finding]:
     for index, step in enumerate(checked.composition.steps):
         function = builtin_of(checked.functions.get(step.function), step)
         if function is not None:
-            yield from input_findings(step, index, function, checked.manifest)
+            yield from _step_input_findings(step, index, function, checked.manifest)
 
 
 def _field_findings(checked: CheckedComposition, kinds: KnownKinds) -> Iterator[Finding]:
     for index, step in enumerate(checked.composition.steps):
         function = builtin_of(checked.functions.get(step.function), step)
         if function in _PATCHING and step.input is not None:
-            place = input_place(step, index)
+            place = _input_place(step, index)
             patched = PatchedInput(checked.manifest, place, step.input, checked.composition.composite)
             yield from unknown_fields(patched, kinds)
+
+
+class InvalidInput(CheckError):
+    """The input of a step is not one that its function accepts."""
+
+    code = "CP-556"
+
+
+def _input_place(step: Step, index: int) -> _Path:
+    """Where in a Composition the input of a step is written."""
+    return ("spec",) if step.function == NATIVE_FUNCTION else ("spec", "pipeline", index, "input")
+
+
+def _step_input_findings(step: Step, index: int, function: str, manifest: Manifest) -> Iterator[Finding]:
+    """What a built-in function refuses of a step's input."""
+    problem = input_problem(function, step.input)
+    if not problem:
+        return
+    inside = _input_place(step, index)
+    place = Place(
+        manifest.document.source, line_of(manifest, (*inside, *_field_of_problem(problem, step.input)))
+    )
+    message = problem if step.function == NATIVE_FUNCTION else f'step "{step.name}": {problem}'
+    hint = f"see the fields of its input: docs/reference/functions/{function}.md"
+    yield error(InvalidInput(message, hint="" if step.function == NATIVE_FUNCTION else hint), place)
+
+
+def _field_of_problem(problem: str, value: Any) -> _Path:
+    """The field of an input that a message is about, as far as it can be found."""
+    unknown = _UNKNOWN_FIELD.search(problem)
+    if unknown:
+        return next(_with_key(value, unknown[1] or unknown[2]), ())
+    paths = [tuple(segments(text, value)) for text in _FIELD_PATH.findall(problem)]
+    return max(paths, key=len, default=())
+
+
+def _with_key(value: Any, name: str) -> Iterator[_Path]:
+    """The paths of the fields of a name."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, below in items:
+        if key == name:
+            yield (key,)
+        for path in _with_key(below, name):
+            yield key, *path

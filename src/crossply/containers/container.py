@@ -1,4 +1,7 @@
-"""One container from its start to its end, with everything that it needs meanwhile and nothing afterwards."""
+"""One container from its start to its end, with everything that it needs meanwhile and nothing afterwards.
+
+The user that its image names is a number, or a name from the image's own /etc/passwd and /etc/group.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,6 @@ from crossply.containers import oci_spec as spec
 from crossply.containers.cgroups import Cgroup, make_group
 from crossply.containers.failures import BadImage, ContainerError, ContainerExited, NoOwnNetwork, OutOfMemory
 from crossply.containers.image_store import StoredImage, in_use
-from crossply.containers.image_user import image_user
 from crossply.containers.launcher.protocol import NO_NETWORK, Message
 from crossply.containers.launcher_client import current_launcher
 from crossply.containers.limit_enforcement import BY_WATCHING, enforced_limits, places
@@ -21,12 +23,16 @@ from crossply.containers.pasta import find_pasta, find_resolver, pasta_command
 from crossply.containers.root_filesystem import without_links
 from crossply.containers.settings import ISOLATED, MEBIBYTE, OWN, Settings
 from crossply.containers.user_namespace import Identity, map_for
+from crossply.xpkg.confined_directory import ConfinedDirectory
+from crossply.xpkg.failures import UnsafeEntry
 
 _TLS_FILES = ("ca.crt", "tls.crt", "tls.key")
 _LARGEST_TLS_FILE = 64 << 10
 _HOSTS = b"127.0.0.1\tlocalhost\n::1\tlocalhost\n"
 _ENDING = 10.0
 _MEMORY, _NETWORK = "memory", "network"
+_LARGEST_FILE = 1 << 20
+_LARGEST_ID = 1 << 31
 
 
 class Container:
@@ -129,7 +135,7 @@ def _start_request(image: StoredImage, settings: Settings, identity: Identity, k
     """The request to the launcher."""
     enforced = enforced_limits()
     inner = image.inner
-    ids = map_for(identity, *image_user(image.root, str(inner.get("User") or "")))
+    ids = map_for(identity, *_image_user(image.root, str(inner.get("User") or "")))
     inside = spec.Inside(inner, _directory(image), ids, tuple(mount.target for mount in settings.mounts))
     files = {spec.HOSTS: _host_files(settings)}
     if settings.tls_certificates:
@@ -183,3 +189,52 @@ def _read_all(directory: str, names: Sequence[str]) -> dict[str, str]:
             reason = (problem.strerror or "").lower()
             raise ContainerError(f"cannot read {name} in {directory}: {reason}") from None
     return values
+
+
+def _image_user(root: str, text: str) -> tuple[int, int]:
+    """The user and the group that the image's configuration names, as numbers."""
+    user, _, group = text.partition(":")
+    number, first_group = _user(root, user) if user else (0, 0)
+    return number, (_group(root, group) if group else first_group)
+
+
+def _user(root: str, name: str) -> tuple[int, int]:
+    if name.isdigit():
+        listed = [entry for entry in _entries(root, "passwd") if entry[2] == name]
+        return _number(name), _number(listed[0][3]) if listed else 0
+    for entry in _entries(root, "passwd"):
+        if entry[0] == name:
+            return _number(entry[2]), _number(entry[3])
+    raise BadImage(f"the image wants to be run by the user {name!r}, whom its /etc/passwd does not have")
+
+
+def _group(root: str, name: str) -> int:
+    if name.isdigit():
+        return _number(name)
+    for entry in _entries(root, "group"):
+        if entry[0] == name:
+            return _number(entry[2])
+    raise BadImage(f"the image wants to be run by the group {name!r}, which its /etc/group does not have")
+
+
+def _number(text: str) -> int:
+    if not text.isdigit() or int(text) >= _LARGEST_ID:
+        raise BadImage(f"{text[:40]!r} is no number of a user or group")
+    return int(text)
+
+
+def _entries(root: str, name: str) -> list[list[str]]:
+    """The lines of a file of the image, which is read without leaving the image."""
+    try:
+        with ConfinedDirectory(root) as image:
+            directory = image.directory(["etc"])
+            try:
+                opened = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
+            finally:
+                os.close(directory)
+        with os.fdopen(opened, "rb") as file:
+            text = file.read(_LARGEST_FILE).decode("utf-8", "replace")
+    except (OSError, UnsafeEntry):
+        return []
+    lines = [line.split(":") for line in text.splitlines()]
+    return [fields for fields in lines if len(fields) >= 4]

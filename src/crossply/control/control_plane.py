@@ -1,8 +1,14 @@
-"""A whole control plane: the kinds it needs, its controllers, and their start and stop."""
+"""A whole control plane: the kinds it needs, its controllers, and their start and stop.
+
+A start waits for rights rather than failing: they may be granted after it. Until then /readyz and the log say
+which kinds cannot be listed.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 
@@ -19,8 +25,8 @@ from crossply.control.definitions.core_crd_installation import install_crd, inst
 from crossply.control.definitions.core_crds import core_crds
 from crossply.control.definitions.definition_indexes import CRD_METADATA
 from crossply.control.kinds import COMPOSITION, REVISION
+from crossply.control.managed_definitions.activation_policy_reconciler import install_default_policy
 from crossply.control.managed_definitions.controllers import managed_definition_controllers
-from crossply.control.managed_definitions.default_policy import install_default_policy
 from crossply.control.operations.controllers import operation_controllers
 from crossply.control.operations.operation_crds import operation_crds
 from crossply.control.options import Options
@@ -29,16 +35,17 @@ from crossply.control.package_manager.directory_package import DirectoryPackages
 from crossply.control.package_manager.fetch_watches import FetchWatches
 from crossply.control.package_manager.package_fetcher import PackageFetcher
 from crossply.control.package_manager.package_image_resolution import Identities
+from crossply.control.rbac_grant_commands import explained
 from crossply.control.recorded_run_service import RunService
 from crossply.control.runtimes.container_runtime_assembly import ImageSettings
 from crossply.control.runtimes.runtime_set import Runtimes
-from crossply.control.startup_readiness import report_start, start_progress
 from crossply.control.webhooks.usage_protection import UsageProtection
 from crossply.control.webhooks.webhook_address import WebhookSettings
 from crossply.functions.remote import read_certificate
 from crossply.kube.client import Client
 from crossply.kube.controller import Controller
 from crossply.kube.core_kinds import CRD, NAMESPACE
+from crossply.kube.informer import Informer
 from crossply.kube.sharding import ShardOwner, SingleReplica
 from crossply.runs.recorder import open_recorder
 from crossply.values import Object
@@ -58,6 +65,10 @@ HOME = {
 """Where Compositions of the ecosystem keep connection secrets."""
 LOCAL_WEBHOOKS = WebhookSettings()
 """Webhooks without a Service in front of them, at any free port."""
+_STARTING = "starting"
+_REPORT_SECONDS = (5.0, 60.0)
+"""Pauses before the first report in the log and between the others."""
+_log = logging.getLogger("crossply.control")
 
 
 class ControlPlane:
@@ -96,7 +107,7 @@ class ControlPlane:
 
     async def start(self) -> None:
         """Install the kinds of a control plane, and start its controllers."""
-        report = asyncio.create_task(report_start(self.start_progress))
+        report = asyncio.create_task(_report_start(self.start_progress))
         try:
             await self._start()
         finally:
@@ -104,7 +115,7 @@ class ControlPlane:
 
     def start_progress(self) -> str:
         """What the start waits for, as /readyz says it."""
-        return start_progress([*self._plane.informers.running(), *self._runtimes.informers()])
+        return _start_progress([*self._plane.informers.running(), *self._runtimes.informers()])
 
     async def _start(self) -> None:
         await self._install()
@@ -219,3 +230,24 @@ class ControlPlane:
 def _capabilities(options: Options) -> tuple[int, ...]:
     offered = set(CAPABILITIES) - (set() if options.extra_resources else {REQUIRED_RESOURCES})
     return tuple(capability for capability in CAPABILITIES if capability in offered)
+
+
+def _start_progress(caches: Iterable[Informer]) -> str:
+    """What a start waits for, for /readyz and the log: each kind that cannot be listed, and why."""
+    reasons = [
+        f"cannot list {cache.kind.resource}: {explained(str(cache.trouble), cache.trouble)}"
+        for cache in caches
+        if cache.trouble is not None and not cache.synced.is_set()
+    ]
+    return "\n".join([_STARTING, *sorted(reasons)])
+
+
+async def _report_start(progress: Callable[[], str]) -> None:
+    """Log why the start does not go on, until cancelled."""
+    first, others = _REPORT_SECONDS
+    await asyncio.sleep(first)
+    while True:
+        text = progress()
+        if text != _STARTING:
+            _log.error("the control plane does not start: %s", text.partition("\n")[2])
+        await asyncio.sleep(others)

@@ -14,9 +14,8 @@ from crossply.diagnosis.model import Cause
 from crossply.diagnosis.next_reconcile import next_reconcile
 from crossply.diagnosis.root_cause_search import Finding, deepest_first, make_finding
 from crossply.kube.client import Client
-from crossply.resource_tree.node import Node, Reference
+from crossply.resource_tree.node import Node, Reference, unready_children, why_unready
 from crossply.resource_tree.object_reader import Reader
-from crossply.resource_tree.unready_children import unready_children, why_unready
 
 _MOST_CAUSES = 5
 

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from crossply.compose.object_metadata import PAUSED_ANNOTATION, is_paused
 from crossply.diagnosis.model import Cause
-from crossply.resource_tree.node import NOT_FOUND, NOT_SERVED, Condition, Node
-from crossply.resource_tree.unready_children import unready_children, why_unready
+from crossply.resource_tree.node import NOT_FOUND, NOT_SERVED, Condition, Node, unready_children, why_unready
 
 _PROVIDERS = "providers.pkg.crossplane.io"
 

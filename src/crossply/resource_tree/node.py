@@ -1,10 +1,12 @@
-"""A node of a resource tree: an object, or the problem of reading it."""
+"""A node of a resource tree: an object, or the problem of reading it; and its children that are not ready."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from crossply.compose.ready_condition_cause import MARK
 from crossply.values import Object
 from crossply.values.api_version import api_group
 
@@ -16,6 +18,10 @@ RESOURCE_NAME = "crossplane.io/composition-resource-name"
 PACKAGES = ("Configuration", "Function", "Provider")
 _PACKAGE_GROUP = "pkg.crossplane.io"
 _RUNTIME_CONFIGS = ("ControllerConfig", "DeploymentRuntimeConfig")
+_NAMED = re.compile(r"Unready resources: (.+)", re.DOTALL)
+_OTHERS = re.compile(r"(?:and )?\d+ more")
+_WORKLOADS = ("DaemonSet", "Deployment", "Job", "CronJob", "Pod", "ReplicaSet", "StatefulSet")
+_WORKLOAD_GROUPS = ("", "apps", "batch")
 
 
 class Reference(NamedTuple):
@@ -155,3 +161,43 @@ def _well_formed(entry: object) -> bool:
     if not isinstance(entry, dict):
         return False
     return all(isinstance(entry.get(key) or "", str) for key in ("type", *Condition._fields))
+
+
+def unready_children(node: Node) -> list[Node]:
+    """The composed resources without a Ready condition that an XR's message names."""
+    ready = node.condition("Ready")
+    message = ready.message.partition(f"; {MARK}")[0]
+    named = _NAMED.match(message) if ready.status == "False" else None
+    if named is None:
+        return []
+    parts = [part.strip() for part in named[1].split(",")]
+    names = {part.removeprefix("and ") for part in parts if not _OTHERS.fullmatch(part)}
+    return [
+        child
+        for child in node.children
+        if not child.problem and not child.condition("Ready").status and _resource_name(child) in names
+    ]
+
+
+def why_unready(node: Node) -> str:
+    """What is known about a resource that is not ready and has no Ready condition."""
+    status = node.object.get("status")
+    kind = node.reference.kind
+    if not status and node.group in _WORKLOAD_GROUPS and kind in _WORKLOADS:
+        return (
+            f"it has no status: no controller for {kind}s has reported on it, "
+            "and the control plane of crossply up has none"
+        )
+    if not status:
+        return "it has no Ready condition and no status: nothing has reported on its readiness"
+    for name in ("Available", "Progressing", "Complete", "Healthy"):
+        condition = node.condition(name)
+        if condition.status == "False":
+            message = ": ".join(part for part in (condition.reason, condition.message) if part)
+            return f"its {name} condition is False{': ' if message else ''}{message}"
+    return "it has no Ready condition, and the pipeline does not report it as ready"
+
+
+def _resource_name(node: Node) -> str:
+    annotations = node.metadata.get("annotations")
+    return str(annotations.get(RESOURCE_NAME) or "") if isinstance(annotations, dict) else ""

@@ -1,8 +1,9 @@
-"""Where figures come from: the control plane that started the dashboard, or its pods by the API server."""
+"""Figures of functions and workqueues: of the control plane that started the dashboard, or of its pods."""
 
 from __future__ import annotations
 
 import time
+from typing import NamedTuple
 
 import aiohttp
 
@@ -10,8 +11,18 @@ from crossply.compose.object_metadata import name_of
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.kind import Kind
-from crossply.record.metrics_page import added, parse
-from crossply.ui.function_metrics import Figures, read_figures
+from crossply.record.metrics_page import (
+    CACHE_HITS,
+    FUNCTION,
+    FUNCTION_CALLS,
+    FUNCTION_SECONDS,
+    Samples,
+    added,
+    failed_calls,
+    parse,
+    quantile,
+    sum_by,
+)
 
 NAMESPACE = "crossplane-system"
 SELECTOR = "app.kubernetes.io/name=crossply"
@@ -27,9 +38,9 @@ class MetricsSource:
     def __init__(self, socket: str) -> None:
         self._socket = socket
         self._requested_at = float("-inf")
-        self._figures: Figures | None = None
+        self._figures: _Figures | None = None
 
-    async def figures(self, client: Client) -> Figures | None:
+    async def figures(self, client: Client) -> _Figures | None:
         """The figures of the control plane; None where the viewer cannot reach them."""
         if time.monotonic() - self._requested_at > FRESH_SECONDS:
             self._requested_at = time.monotonic()
@@ -65,3 +76,44 @@ async def _from_pods(client: Client) -> list[str]:
     except CrossplyError:
         return []
     return pages
+
+
+class _FunctionFigures(NamedTuple):
+    name: str
+    calls: int
+    errors: int
+    p50: float
+    """Seconds; 0 where nothing was called."""
+    p99: float
+    hits: int
+    """Calls that the response cache answered."""
+
+
+class _Figures(NamedTuple):
+    functions: list[_FunctionFigures]
+    queue: int
+    """How many objects wait to be worked on."""
+
+
+def read_figures(samples: Samples) -> _Figures:
+    """The figures of all replicas."""
+    calls, hits = (sum_by(samples, name, FUNCTION) for name in (FUNCTION_CALLS, CACHE_HITS))
+    functions = [
+        _figures_of(name, calls.get(name, 0.0), hits.get(name, 0.0), samples)
+        for name in sorted(calls.keys() | hits.keys())
+        if name
+    ]
+    return _Figures(functions, int(sum(sum_by(samples, "workqueue_depth").values())))
+
+
+def _figures_of(name: str, calls: float, hits: float, samples: Samples) -> _FunctionFigures:
+    counts = sum_by(samples, FUNCTION_SECONDS, "le", {FUNCTION: name})
+    buckets = {float(bound): count for bound, count in counts.items()}
+    return _FunctionFigures(
+        name,
+        int(calls),
+        failed_calls(samples, name),
+        quantile(buckets, 0.5) or 0.0,
+        quantile(buckets, 0.99) or 0.0,
+        int(hits),
+    )

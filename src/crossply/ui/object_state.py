@@ -1,11 +1,23 @@
-"""The state of any object in one word, from its conditions: the dashboard counts and colours by it. Pure."""
+"""The state of any object in one word, from its conditions: the dashboard counts and colours by it. Pure.
+
+Of objects that it has many of, and of events, the dashboard keeps only what rows and trees are made of.
+Everything else is read from the API server when the object is opened.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from crossply.compose.object_metadata import controller_of, is_being_deleted, is_paused, metadata_of, text_in
+from crossply.compose.object_metadata import (
+    PAUSED_ANNOTATION,
+    RESOURCE_NAME_ANNOTATION,
+    controller_of,
+    is_being_deleted,
+    is_paused,
+    metadata_of,
+    text_in,
+)
 from crossply.values import Object
 
 READY, WAITING, FAILING, DELETING, PAUSED, PRESENT, MISSING, HIDDEN = (
@@ -35,6 +47,39 @@ ORDER = (FAILING, MISSING, WAITING, DELETING, PAUSED, HIDDEN, READY, PRESENT)
 MOST_REASON = 400
 _SYNCED = ("Synced", "Installed", "Established")
 _READY = ("Ready", "Healthy", "Available", "Established", "Succeeded")
+_EVENT_FIELDS = (
+    "involvedObject",
+    "reason",
+    "type",
+    "count",
+    "lastTimestamp",
+    "firstTimestamp",
+    "eventTime",
+    "series",
+)
+_EVENT_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+_MOST_MESSAGE = 4000
+_OBJECT_METADATA = (
+    "name",
+    "namespace",
+    "uid",
+    "resourceVersion",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "finalizers",
+    "ownerReferences",
+)
+_OBJECT_SPEC = (
+    "crossplane",
+    "resourceRefs",
+    "resourceRef",
+    "claimRef",
+    "compositionRef",
+    "compositionRevisionRef",
+    "infrastructure",
+    "application",
+)
+_OBJECT_ANNOTATIONS = (RESOURCE_NAME_ANNOTATION, PAUSED_ANNOTATION)
 
 
 class Condition(NamedTuple):
@@ -135,3 +180,56 @@ def seconds(timestamp: Any) -> float:
         return datetime.fromisoformat(timestamp).timestamp()
     except (ValueError, OverflowError):
         return 0.0
+
+
+def reduced_event(obj: Object) -> Object:
+    """What is kept of an event."""
+    metadata = metadata_of(obj)
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {key: metadata[key] for key in _EVENT_METADATA if key in metadata},
+        "message": text_in(obj, "message")[:_MOST_MESSAGE],
+        **{key: obj[key] for key in _EVENT_FIELDS if obj.get(key) is not None},
+    }
+
+
+def event_row(obj: Object) -> Row:
+    metadata = metadata_of(obj)
+    involved = obj.get("involvedObject")
+    created = seconds(metadata.get("creationTimestamp"))
+    return Row(
+        text_in(metadata, "namespace"),
+        text_in(metadata, "name"),
+        text_in(metadata, "uid"),
+        FAILING if obj.get("type") == "Warning" else PRESENT,
+        last_occurrence(obj) or created,
+        created,
+        text_in(involved, "uid") if type(involved) is dict else "",
+        text_in(obj, "message")[:MOST_REASON],
+    )
+
+
+def last_occurrence(obj: Object) -> float:
+    """When an event happened last, by the first of its time fields that is set."""
+    series = obj.get("series")
+    times = [obj.get("lastTimestamp"), obj.get("eventTime"), obj.get("firstTimestamp")]
+    if type(series) is dict:
+        times.insert(0, series.get("lastObservedTime"))
+    return next((time for value in times if (time := seconds(value))), 0.0)
+
+
+def reduced(obj: Object) -> Object:
+    """The object with as much as rows and trees are made of."""
+    metadata = metadata_of(obj)
+    reduced = {key: metadata[key] for key in _OBJECT_METADATA if key in metadata}
+    annotations = metadata.get("annotations")
+    if type(annotations) is dict:
+        reduced["annotations"] = {key: annotations[key] for key in _OBJECT_ANNOTATIONS if key in annotations}
+    spec, status = obj.get("spec"), obj.get("status")
+    result: Object = {"apiVersion": obj.get("apiVersion"), "kind": obj.get("kind"), "metadata": reduced}
+    if type(spec) is dict:
+        result["spec"] = {key: spec[key] for key in _OBJECT_SPEC if key in spec}
+    if type(status) is dict and "conditions" in status:
+        result["status"] = {"conditions": status["conditions"]}
+    return result

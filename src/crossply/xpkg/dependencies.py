@@ -2,7 +2,7 @@
 
 Works on plain data: the entries of a Lock, and the tags of a registry. A package is identified by its source:
 registry and repository without a tag. Nothing here recurses, so that a chain of ten thousand packages does no
-harm.
+harm. How many packages one may bring with it is limited: a registry could invent dependencies without end.
 """
 
 from __future__ import annotations
@@ -20,6 +20,11 @@ from crossply.xpkg.image_reference import canonical_source
 KINDS = ("Provider", "Configuration", "Function")
 _PARTS = 3
 _MAX_LISTED = 10
+MAX_DEPENDENCIES = 500
+"""Of one package, by its own word."""
+_MAX_TREE = 500
+"""Of a package that no other wants, with all that is below it."""
+MAX_DEPTH = 16
 
 
 class DependencyError(PackagesError):
@@ -226,3 +231,44 @@ def _complete(tag: str) -> Version | None:
     except InvalidVersion:
         return None
     return version if tag.partition("-")[0].partition("+")[0].count(".") == _PARTS - 1 else None
+
+
+def check_number(dependencies: Sequence[Dependency]) -> None:
+    """Raise where a package names more dependencies than one may have."""
+    if len(dependencies) > MAX_DEPENDENCIES:
+        raise DependencyError(
+            f"the package names {len(dependencies)} dependencies, but {MAX_DEPENDENCIES} are allowed"
+        )
+
+
+def within_limits(packages: Iterable[Locked]) -> frozenset[str]:
+    """The sources that a package, which no other wants, brings with it within the limits."""
+    by_source = {package.source: package for package in packages}
+    sources = {dependency.source for package in by_source.values() for dependency in package.dependencies}
+    allowed: set[str] = set()
+    for root in by_source:
+        if root not in sources:
+            allowed |= _tree(by_source, root)
+    return frozenset(allowed)
+
+
+def _tree(by_source: Mapping[str, Locked], root: str) -> set[str]:
+    """What is below a package, down to the greatest depth; nothing where there is too much of it."""
+    tree: set[str] = set()
+    level = {root}
+    for _ in range(MAX_DEPTH):
+        packages = [by_source[source] for source in level if source in by_source]
+        level = {dependency.source for package in packages for dependency in package.dependencies} - tree
+        tree |= level
+        if len(tree) > _MAX_TREE:
+            return set()
+    return tree
+
+
+def limit_error(source: str) -> DependencyError:
+    """The error of a dependency beyond the limits."""
+    return DependencyError(
+        f"{source} is not installed: a package that requires it depends on more than {_MAX_TREE} packages, "
+        f"or on this one through more than {MAX_DEPTH} others",
+        hint="install it by hand if you want it",
+    )

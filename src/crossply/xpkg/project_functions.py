@@ -15,7 +15,6 @@ from crossply.kinds.generated_package_meta import function_meta
 from crossply.kinds.project import EmbeddedFunction, Project
 from crossply.values.goquote import quote
 from crossply.values.yaml import dump
-from crossply.xpkg import kcl_as_python_project
 from crossply.xpkg import media_types as media
 from crossply.xpkg.archive_reader import gzipped, read_archive
 from crossply.xpkg.failures import BuildFailed
@@ -27,7 +26,7 @@ from crossply.xpkg.project_configuration import place_in
 from crossply.xpkg.python_project_image import read_project, with_project
 from crossply.xpkg.requirements_file import read_requirements
 from crossply.xpkg.run_to_completion_image import plain_tarball
-from crossply.xpkg.single_file_project import FILE, project_around
+from crossply.xpkg.single_file_project import FILE, KCL_NEEDS, kcl_project_around, project_around
 
 PYTHON_IMAGE = "gcr.io/distroless/python3-debian13:nonroot"
 ITS_PYTHON = "3.13"
@@ -202,9 +201,9 @@ def _with_kcl(base: Image, directory: str) -> Image:
     with tempfile.TemporaryDirectory(prefix="crossply-") as scratch:
         return with_project(
             base,
-            kcl_as_python_project.project_around(directory, scratch),
+            kcl_project_around(directory, scratch),
             ITS_PYTHON,
-            kcl_as_python_project.NEEDS,
+            KCL_NEEDS,
         )
 
 

@@ -1,7 +1,8 @@
-"""A function that is a Python file, main.py, and no Python project: a project is made around it.
+"""A function that is a Python file, main.py, or a KCL module: a Python project is made around it.
 
-It serves the file as `crossply function run` does. What the file imports beside Crossply is listed in
-requirements.txt.
+A file is served as `crossply function run` does. What the file imports beside Crossply is listed in
+requirements.txt. A KCL module is served by Crossply's function-kcl, and must be complete: what it imports is
+in its directory.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import stat
 
 from crossply.version import __version__
 from crossply.xpkg.requirements_file import read_requirements
+from crossply.xpkg.runtime_requirements import Needs
 
 FILE = "main.py"
 _PACKAGE = "function_of_project"
@@ -43,6 +45,39 @@ def serve():
     from crossply.sdk.__main__ import main
 
     return main([os.path.join(os.path.dirname(__file__), "source", "main.py"), *sys.argv[1:]])
+'''
+KCL_NEEDS = Needs(
+    ("crossply.sdk", "crossply.functions.builtin.kcl", "crossply.functions.builtin.sandbox"),
+    ("grpcio", "orjson", "kcl-lib"),
+)
+"""What serving such a function needs. Workers of the sandbox import modules by their names."""
+_SERVE_KCL = '''\
+"""Serves the KCL module in source."""
+
+import os
+import sys
+
+from crossply.compose.wire import decode_request, encode_response
+from crossply.functions.builtin.kcl.function import run_module
+from crossply.sdk.serving import serve_from_command_line
+
+_SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "source")
+
+
+class _Function:
+    name = "kcl"
+    log = None
+
+    def run(self, request):
+        return run_module(request, _SOURCE)
+
+    def answer(self, data, context=None):
+        return encode_response(self.run(decode_request(data)))
+
+
+def serve():
+    serve_from_command_line(_Function(), sys.argv[1:])
+    return 0
 '''
 
 
@@ -75,3 +110,10 @@ def _ignored(folder: str, names: list[str]) -> list[str]:
 def _is_plain(folder: str, name: str) -> bool:
     mode = os.lstat(os.path.join(folder, name)).st_mode
     return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+
+
+def kcl_project_around(directory: str, scratch: str) -> str:
+    """The directory of a project that serves the KCL module of another, made in a directory of its own."""
+    shutil.copytree(directory, source_folder(scratch))
+    write_project(scratch, ["kcl-lib"], _SERVE_KCL)
+    return scratch

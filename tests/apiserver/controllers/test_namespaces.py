@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from crossply.apiserver.admission.chain import Admission
-from crossply.apiserver.controllers.namespace.conditions import Remains, conditions_after
+from crossply.apiserver.controllers.namespace.controller import Remains, conditions_after
 from crossply.apiserver.controllers.namespace.finalization import finalize
 from crossply.apiserver.endpoints.status_errors import StatusError
 from tests.support.apiserver.store_bench import bench, running

@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from crossply.ui.playground.render_queue import RenderQueue, Superseded
+from crossply.ui.playground.rendering import RenderQueue, Superseded
 
 
 async def test_a_later_rendering_of_a_tab_abandons_the_earlier_one():

@@ -1,14 +1,18 @@
-"""Evaluates the expressions of a webhook or policy for one write, with its composed variables."""
+"""Evaluates the expressions of a webhook or policy for one write, with its composed variables.
+
+Its `matchConditions` are such expressions: all must be true for it to match the write.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from time import monotonic
 
 from crossply.apiserver.admission.admission_request import describe
 from crossply.apiserver.admission.attributes import Attributes
 from crossply.apiserver.admission.cel_environment import Authorize, asking, authorizer_value
 from crossply.apiserver.admission.cel_expressions import Expression, Outcome, as_data
+from crossply.errors import CrossplyError
 from crossply.schema.cel_messages import BUDGET_SPENT
 from crossply.schema.cel_program import LARGEST_DATA, SECONDS_TOGETHER, data_size
 from crossply.values import Object
@@ -85,3 +89,35 @@ def namespace_for_expressions(namespace: Object) -> Object:
     shown: Object = {key: namespace[key] for key in ("spec", "status") if key in namespace}
     shown["metadata"] = {key: value for key, value in namespace["metadata"].items() if key not in hidden}
     return shown
+
+
+class ConditionFailed(CrossplyError):
+    """A match condition could not be evaluated, and the failure policy is Fail."""
+
+    code = "CP-682"
+
+
+class Conditions:
+    """The match conditions of one webhook or policy."""
+
+    __slots__ = ("_expressions", "_ignores_failure")
+
+    def __init__(self, conditions: Iterable[Object], ignores_failure: bool) -> None:
+        self._expressions = tuple(Expression(condition.get("expression", "")) for condition in conditions)
+        self._ignores_failure = ignores_failure
+
+    def __bool__(self) -> bool:
+        return bool(self._expressions)
+
+    def match(self, evaluation: Evaluation) -> bool:
+        """Whether all are true. One that is false decides, even if others failed."""
+        problems = []
+        for expression in self._expressions:
+            outcome = evaluation.evaluate(expression)
+            if outcome.problem:
+                problems.append(outcome.problem)
+            elif outcome.value is not True:
+                return False
+        if problems and not self._ignores_failure:
+            raise ConditionFailed(problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]")
+        return not problems

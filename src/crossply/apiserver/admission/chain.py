@@ -1,6 +1,11 @@
-"""The admission chain: namespace checks, mutating webhooks, policies and validating webhooks, in order."""
+"""The admission chain: namespace checks, mutating webhooks, policies and validating webhooks, in order.
+
+Validating webhooks are called in parallel; the write passes if none denies it.
+"""
 
 from __future__ import annotations
+
+import asyncio
 
 from crossply.apiserver.admission.attributes import Attributes
 from crossply.apiserver.admission.cel_environment import Authorize
@@ -8,10 +13,10 @@ from crossply.apiserver.admission.mutating_webhooks import MutatingWebhooks
 from crossply.apiserver.admission.namespace_lifecycle import Namespaces, check_namespace
 from crossply.apiserver.admission.policy_index import PolicyIndex
 from crossply.apiserver.admission.validating_policies import Policies
-from crossply.apiserver.admission.validating_webhooks import validate as call_validating_webhooks
-from crossply.apiserver.admission.webhook_dispatch import WebhookCalls
-from crossply.apiserver.admission.webhook_index import MUTATING, VALIDATING, WebhookIndex
+from crossply.apiserver.admission.webhook_dispatch import Invocation, WebhookCalls
+from crossply.apiserver.admission.webhook_index import MUTATING, VALIDATING, Webhook, WebhookIndex
 from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.server_context import ServerContext
 from crossply.values import Object
 
@@ -70,4 +75,32 @@ class Admission:
         if self._policies.bound:
             await self._check.check(write, self._policies.bound)
         if self._validating.webhooks:
-            await call_validating_webhooks(self._calls, write, self._validating.webhooks)
+            await _call_validating_webhooks(self._calls, write, self._validating.webhooks)
+
+
+async def _call_validating_webhooks(
+    calls: WebhookCalls, write: Attributes, webhooks: tuple[Webhook, ...]
+) -> None:
+    """Call the webhooks that match a write; raises the StatusError of one that denies it."""
+    invocations = [
+        invocation
+        for webhook in webhooks
+        if (invocation := await calls.invocation(webhook, write)) is not None
+    ]
+    if len(invocations) == 1:
+        await calls.call(invocations[0], mutating=False)
+    elif invocations:
+        await _call_in_parallel(calls, invocations)
+
+
+async def _call_in_parallel(calls: WebhookCalls, invocations: list[Invocation]) -> None:
+    # All calls are awaited, so that a denial does not cancel another webhook in the middle of its work.
+    outcomes = await asyncio.gather(
+        *(calls.call(invocation, mutating=False) for invocation in invocations), return_exceptions=True
+    )
+    for outcome in outcomes:
+        if isinstance(outcome, StatusError):
+            raise outcome
+    for outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            raise outcome

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from crossply.apiserver.admission.cel_evaluation import Conditions
 from crossply.apiserver.admission.cel_expressions import Expression
-from crossply.apiserver.admission.match_conditions import Conditions
 from crossply.apiserver.admission.matching import Matching, read_matching
 from crossply.apiserver.storage import Event, Store
 from crossply.apiserver.stored_object_codec import decode

@@ -1,4 +1,7 @@
-"""Evaluates ValidatingAdmissionPolicies: every policy that is bound to a write; one violation denies it."""
+"""Evaluates ValidatingAdmissionPolicies: every policy that is bound to a write; one violation denies it.
+
+A policy is evaluated once with each of its parameters, the objects that its bindings refer to.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +11,20 @@ from functools import partial
 
 from crossply.apiserver.admission.attributes import Attributes, at_version
 from crossply.apiserver.admission.cel_environment import Authorize
-from crossply.apiserver.admission.cel_evaluation import Evaluation, namespace_for_expressions
-from crossply.apiserver.admission.match_conditions import ConditionFailed
+from crossply.apiserver.admission.cel_evaluation import ConditionFailed, Evaluation, namespace_for_expressions
+from crossply.apiserver.admission.matching import read_selector
 from crossply.apiserver.admission.namespace_lifecycle import Namespaces
 from crossply.apiserver.admission.policy_index import Binding, Policy, Validation
-from crossply.apiserver.admission.policy_params import (
-    ParamsProblem,
-    UnknownParamKind,
-    check_param_kind,
-    find_params,
-)
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.event_loop_offloading import in_event_loop
+from crossply.apiserver.registry.conversion import convert
+from crossply.apiserver.registry.selectors import labels_match
+from crossply.apiserver.served_resources import Resource
 from crossply.apiserver.server_context import ServerContext
+from crossply.apiserver.stored_object_codec import decode
+from crossply.errors import CrossplyError
 from crossply.values import Object
+from crossply.values.api_version import split_api_version
 
 LONGEST_MESSAGE = 5 * 1024
 _CODES = {"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413}
@@ -49,7 +52,7 @@ class Policies:
             if version is None:
                 continue
             try:
-                check_param_kind(self._context, policy)
+                _check_param_kind(self._context, policy)
             except UnknownParamKind as problem:
                 why = _unless_ignored(policy, f"failed to configure policy: {problem}")
                 denied += [(_title(policy), refusal) for refusal in why]
@@ -80,7 +83,7 @@ class Policies:
     async def _violations(
         self, write: Attributes, version: str, policy: Policy, binding: Binding
     ) -> list[_Refusal]:
-        params = await find_params(self._context, policy, binding, write.namespace)
+        params = await _find_params(self._context, policy, binding, write.namespace)
         namespace = self._namespace(write)
         refusals: list[_Refusal] = []
         authorize = in_event_loop(self._authorize) if self._authorize is not None else None
@@ -152,3 +155,82 @@ def _denial(write: Attributes, title: str, refusal: _Refusal) -> StatusError:
     problem.status = _CODES.get(refusal.reason, 422)
     problem.details["causes"] = [{"message": message}]
     return problem
+
+
+class ParamsProblem(CrossplyError):
+    """The parameters of a binding cannot be resolved."""
+
+    code = "CP-683"
+
+
+class UnknownParamKind(CrossplyError):
+    """The paramKind of a policy is not served."""
+
+    code = "CP-684"
+
+
+def _check_param_kind(context: ServerContext, policy: Policy) -> None:
+    """Raise UnknownParamKind unless the paramKind of the policy is served."""
+    if policy.param_kind is not None:
+        _param_resource(context, policy.param_kind)
+
+
+async def _find_params(
+    context: ServerContext, policy: Policy, binding: Binding, namespace: str
+) -> list[Object | None]:
+    """The parameters to evaluate a policy with, one evaluation each; None stands for no parameters."""
+    kind, reference = policy.param_kind, binding.param_ref
+    if kind is None or reference is None:
+        return [None]
+    resource, version = _param_resource(context, kind)
+    params_namespace = _params_namespace(resource, reference, namespace)
+    params = [decode(data) for data in _stored_params(context, resource, reference, params_namespace)]
+    params = await convert(context, resource, params, version)
+    if not params and reference.get("parameterNotFoundAction") == "Deny":
+        raise ParamsProblem("no params found for policy binding with `Deny` parameterNotFoundAction")
+    return list(params)
+
+
+def _param_resource(context: ServerContext, kind: Object) -> tuple[Resource, str]:
+    group, version = split_api_version(kind.get("apiVersion", ""))
+    resource = context.registry.by_kind(group, kind.get("kind", ""))
+    if resource is None or version not in resource.versions:
+        raise UnknownParamKind(
+            f"failed to find resource referenced by paramKind: '{_described_kind(group, version, kind)}'"
+        )
+    return resource, version
+
+
+def _described_kind(group: str, version: str, kind: Object) -> str:
+    return f"{group}/{version}, Kind={kind.get('kind', '')}"
+
+
+def _params_namespace(resource: Resource, reference: Object, namespace: str) -> str:
+    explicit: str = reference.get("namespace") or ""
+    if not resource.namespaced:
+        if explicit:
+            raise ParamsProblem("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
+        return ""
+    if not explicit and not namespace:
+        raise ParamsProblem(
+            "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources"
+        )
+    return explicit or namespace
+
+
+def _stored_params(
+    context: ServerContext, resource: Resource, reference: Object, namespace: str
+) -> list[bytes]:
+    name = reference.get("name")
+    if name:
+        entry = context.store.get((resource.key, namespace, name))
+        return [entry.data] if entry is not None else []
+    selector = read_selector(reference.get("selector"))
+    entries = context.store.list(resource.key, namespace)
+    if not selector:
+        return [entry.data for entry in entries]
+    return [
+        entry.data
+        for entry in entries
+        if labels_match(selector, decode(entry.data)["metadata"].get("labels") or {})
+    ]

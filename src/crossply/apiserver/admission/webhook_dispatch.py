@@ -16,8 +16,7 @@ from crossply.apiserver.admission.admission_review import (
 )
 from crossply.apiserver.admission.attributes import Attributes, at_version, internal_failure
 from crossply.apiserver.admission.cel_environment import Authorize
-from crossply.apiserver.admission.cel_evaluation import Evaluation
-from crossply.apiserver.admission.match_conditions import ConditionFailed
+from crossply.apiserver.admission.cel_evaluation import ConditionFailed, Evaluation
 from crossply.apiserver.admission.namespace_lifecycle import Namespaces
 from crossply.apiserver.admission.webhook_index import Webhook
 from crossply.apiserver.endpoints.status_errors import StatusError, bad_request, forbidden

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from crossply.apiserver.admission.match_conditions import Conditions
+from crossply.apiserver.admission.cel_evaluation import Conditions
 from crossply.apiserver.admission.matching import Matching, read_rules, read_selector
 from crossply.apiserver.storage import Event, Store
 from crossply.apiserver.stored_object_codec import decode

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.apiserver.apiextensions.cel_overload_narrowing import possible_overloads
 from crossply.apiserver.apiextensions.cel_size_estimates import (
     MOST,
     NOTHING,
@@ -18,6 +17,7 @@ from crossply.apiserver.apiextensions.cel_size_estimates import (
     Range,
     Sized,
     fixed,
+    possible_overloads,
 )
 from crossply.schema.cel_ast import Checked, Loop, Node
 

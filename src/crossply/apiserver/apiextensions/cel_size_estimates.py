@@ -1,6 +1,7 @@
 """Size limits of the data that a schema describes, from which rule costs are estimated.
 
-Where a schema sets no limit, the largest accepted request is the limit.
+Where a schema sets no limit, the largest accepted request is the limit. Where the type checker knows too
+little of the operands, the overloads of an operator are narrowed.
 """
 
 from __future__ import annotations
@@ -8,10 +9,22 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from crossply.schema.cel_ast import Checked, Node
 from crossply.schema.cel_types import Names, escape
 from crossply.values import Object
 
 MOST = 2**64 - 1
+
+_OF_ELEMENTS = frozenset({"sum", "min", "max"})
+_ARITHMETIC = frozenset({"_+_", "_-_", "_*_", "_/_", "_%_"})
+_ADDING = {
+    "int": "add_int64",
+    "uint": "add_uint64",
+    "double": "add_double",
+    "string": "add_string",
+    "bytes": "add_bytes",
+    "duration": "add_duration_duration",
+}
 
 
 def product(left: int, other: int) -> int:
@@ -191,3 +204,30 @@ def _member(schema: Object, names: Names) -> Sized | None:
 def most_repetitions(size: Sized) -> int:
     """How often data of a size can occur in one request."""
     return LARGEST_REQUEST // (size.least_bytes + 1)
+
+
+def possible_overloads(checked: Checked, node: Node) -> tuple[str, ...]:
+    """The overloads that a call may resolve to."""
+    named = checked.overloads.get(node.id, ())
+    if node.name != "_+_" or len(named) < 2:
+        return named
+    operand_kind = _ADDING.get(_known_kind(checked, node))
+    return (operand_kind,) if operand_kind in named else named
+
+
+def _known_kind(checked: Checked, node: Node) -> str:
+    """The kind of an expression's value; `dyn` if it is unknown."""
+    declared = checked.type_of(node).kind
+    if declared != "dyn" or node.kind != "call":
+        return declared
+    if node.name in _OF_ELEMENTS and node.target is not None:
+        target_type = checked.type_of(node.target)
+        return (
+            target_type.parameters[0].kind
+            if target_type.kind == "list" and target_type.parameters
+            else declared
+        )
+    if node.name in _ARITHMETIC:
+        kinds = (_known_kind(checked, operand) for operand in node.children)
+        return next((kind for kind in kinds if kind != "dyn"), declared)
+    return declared

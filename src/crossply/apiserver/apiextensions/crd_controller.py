@@ -5,18 +5,20 @@ gets its response, and the resource is in the registry when that call returns. T
 is written right after; `settle` waits for it. Deleted definitions stay until `crd_finalizer` has removed
 their instances.
 
-No decoded definition is kept: what the controller must know of each is in `crd_controller_record`.
+No decoded definition is kept: `_ServedDefinition` is what the controller remembers of each, without its
+schemas.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, NamedTuple
 
 from crossply.apiserver.apiextensions.accepted_names import NameIndex, UsedNames, has_requested_names
 from crossply.apiserver.apiextensions.condition_list import is_true, with_condition
-from crossply.apiserver.apiextensions.crd_controller_record import ServedDefinition, accepted_names
 from crossply.apiserver.apiextensions.crd_controller_writes import finish_definition, write_definition
 from crossply.apiserver.apiextensions.crd_finalizer import remove_instances
 from crossply.apiserver.apiextensions.crd_resource import resource_from
@@ -26,25 +28,31 @@ from crossply.apiserver.apiextensions.crd_status import (
     NEVER_ESTABLISHED,
     awaits_cleanup,
     is_served,
+    is_terminating,
     settled,
     without_finalizer,
 )
-from crossply.apiserver.apiextensions.stored_schemas import DecodedSchemas, StoredSchema
+from crossply.apiserver.apiextensions.stored_schemas import DecodedSchemas, StoredDefinition, StoredSchema
 from crossply.apiserver.endpoints.status_errors import forbidden
 from crossply.apiserver.served_resources import Resource
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Event, Key
-from crossply.apiserver.stored_object_codec import decode, state_of
+from crossply.apiserver.stored_object_codec import SORTED, decode, state_of, to_json
 from crossply.values import Object
+from crossply.values.bounded_cache import IdentityCache
 
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 _TERMINATING = "create not allowed while custom resource definition is terminating"
+
+_DIGEST_BYTES = 16
+_CACHED_BYTES = 1 << 20
+"""Of JSON, of the specs whose digests are remembered: the status of a new definition is written at once."""
 
 
 class Definitions:
     def __init__(self) -> None:
         self._context: ServerContext | None = None
-        self._known: dict[str, ServedDefinition] = {}
+        self._known: dict[str, _ServedDefinition] = {}
         """By name."""
         self._names = NameIndex()
         self.schemas = DecodedSchemas()
@@ -58,7 +66,7 @@ class Definitions:
         undecided = []
         for entry in context.store.list(DEFINITIONS):
             definition = decode(entry.data)
-            self._names.put(entry.key[2], definition["spec"]["group"], accepted_names(definition))
+            self._names.put(entry.key[2], definition["spec"]["group"], _accepted_names(definition))
             if is_served(definition) and has_requested_names(definition):
                 self._take(definition, entry.data)
             else:
@@ -104,7 +112,7 @@ class Definitions:
         context, name = self._running(), stored["metadata"]["name"]
         before = self._known.get(name)
         definition = settled(stored, self._used_names(stored), context.timestamp())
-        known = ServedDefinition.of(definition, data)
+        known = _ServedDefinition.of(definition, data)
         self._known[name] = known
         self._names.put(name, known.group, known.accepted)
         if before is not None and before.serving == known.serving:
@@ -119,7 +127,7 @@ class Definitions:
         if before is not None and before.accepted != known.accepted:
             self._reconsider(known.group, name)
 
-    def _resource(self, definition: Object, known: ServedDefinition) -> Resource:
+    def _resource(self, definition: Object, known: _ServedDefinition) -> Resource:
         def schema_of(version: str) -> StoredSchema:
             return StoredSchema(self.schemas, known.stored, version)
 
@@ -146,7 +154,7 @@ class Definitions:
     def _used_names(self, stored: Object) -> UsedNames:
         """The names in use for a definition: of its own, only those that it was given before."""
         name, group = stored["metadata"]["name"], stored["spec"]["group"]
-        return self._names.used(name, group, accepted_names(stored), self._running().registry)
+        return self._names.used(name, group, _accepted_names(stored), self._running().registry)
 
     def _running(self) -> ServerContext:
         assert self._context is not None, "start() comes first"
@@ -196,3 +204,62 @@ class Definitions:
 
 def _key(name: str) -> Key:
     return DEFINITIONS, "", name
+
+
+class _Serving(NamedTuple):
+    """The parts of a definition that its resource in the registry depends on."""
+
+    is_served: bool
+    digest: bytes
+    """Of the spec and the accepted names."""
+
+
+@dataclass(slots=True)
+class _ServedDefinition:
+    group: str
+    plural: str
+    accepted: Object
+    """The accepted names."""
+    awaits_names: bool
+    is_terminating: bool
+    serving: _Serving
+    stored: StoredDefinition
+
+    @classmethod
+    def of(cls, definition: Object, data: bytes) -> _ServedDefinition:
+        """Of a definition with the status that it should have, and as it is stored."""
+        spec, accepted = definition["spec"], _accepted_names(definition)
+        return cls(
+            group=spec["group"],
+            plural=spec["names"]["plural"],
+            accepted=accepted,
+            awaits_names=not is_true(definition, "NamesAccepted"),
+            is_terminating=is_terminating(definition),
+            serving=_Serving(
+                is_served(definition), _digest(_specs.get(spec).digest + to_json(accepted, SORTED))
+            ),
+            stored=StoredDefinition(data),
+        )
+
+
+def _accepted_names(definition: Object) -> Object:
+    """The names in the status of a definition; empty before any is accepted."""
+    names: Object = (definition.get("status") or {}).get("acceptedNames") or {}
+    return names
+
+
+class _SpecDigest(NamedTuple):
+    digest: bytes
+    size: int
+
+
+def _digest_of_spec(spec: Object) -> _SpecDigest:
+    content = to_json(spec, SORTED)
+    return _SpecDigest(_digest(content), len(content))
+
+
+def _digest(content: bytes) -> bytes:
+    return blake2b(content, digest_size=_DIGEST_BYTES).digest()
+
+
+_specs: IdentityCache[_SpecDigest] = IdentityCache(_CACHED_BYTES, _digest_of_spec, lambda known: known.size)

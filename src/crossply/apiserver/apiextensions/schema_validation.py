@@ -1,15 +1,15 @@
 """Validates a schema in a definition: keywords, extensions, list types, defaults and rules.
 
 One walk over the schema. Errors of rules are collected separately, because they come last, and a rule is
-validated only if the schema that it applies to has no errors.
+validated only if the schema that it applies to has no errors. A default must match its schema and have no
+unknown fields.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from crossply.apiserver.apiextensions.cel_rule_validation import Scope, Totals, check_rule_texts, check_rules
-from crossply.apiserver.apiextensions.default_validation import check_defaults
 from crossply.apiserver.apiextensions.go_printing import invalid_struct, schema_keys, show_schema
 from crossply.apiserver.apiextensions.list_type_declarations import (
     check_keys,
@@ -24,8 +24,10 @@ from crossply.apiserver.apiextensions.structural_validation import (
     is_leaf,
     unsupported_problem,
 )
-from crossply.schema.cel_object_validation import has_rules
-from crossply.schema.field_errors import FORBIDDEN, INVALID, FieldError, unsupported
+from crossply.schema.cel_object_validation import RuleChecker, has_rules
+from crossply.schema.field_errors import FORBIDDEN, INVALID, REQUIRED, FieldError, unsupported
+from crossply.schema.prune import prune
+from crossply.schema.validation import validate
 from crossply.values import Object
 
 _TYPES = ["array", "boolean", "integer", "number", "object", "string"]
@@ -41,6 +43,8 @@ _AT_ROOT_SHOWN = (
     "Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example "
     "XPreserveUnknownFields XValidations"
 )
+
+_RESOURCE_FIELDS = ("metadata", "apiVersion", "kind")
 
 
 class Place(NamedTuple):
@@ -77,7 +81,7 @@ def check_schema(schema: Object, has_status: bool, path: str) -> list[FieldError
     unreadable = unsupported_problem(schema)
     structural: list[FieldError] = []
     if unreadable is None:
-        structural = check_structural(schema, path) or check_defaults(schema, path)
+        structural = check_structural(schema, path) or _check_defaults(schema, path)
     result = SchemaReport()
     scope = None if unreadable or structural or not has_rules(schema) else Scope.of_root(schema)
     _walk(schema, Place(path), True, scope, result)
@@ -216,3 +220,53 @@ def _walk_items(schema: Object, place: Place, scope: Scope | None, result: Schem
         return
     for index, item in enumerate(items):
         _walk(item, below._replace(path=f"{place.path}.items[{index}]"), False, None, result)
+
+
+def _check_defaults(schema: Object, path: str) -> list[FieldError]:
+    errors: list[FieldError] = []
+    _walk_defaults({**schema, EMBEDDED: True}, path, False, errors)
+    return errors
+
+
+def _walk_defaults(schema: Object, path: str, in_metadata: bool, errors: list[FieldError]) -> None:
+    is_resource = bool(schema.get(EMBEDDED))
+    if "default" in schema:
+        errors += _check_default(schema, path, in_metadata and not is_resource)
+    if isinstance(schema.get("items"), dict):
+        _walk_defaults(schema["items"], f"{path}.items", in_metadata and not is_resource, errors)
+    properties = schema.get("properties")
+    if not properties:
+        return
+    for name in sorted(properties):
+        if is_leaf(properties[name]):
+            continue
+        inside = (in_metadata and not is_resource) or (is_resource and name in _RESOURCE_FIELDS)
+        _walk_defaults(properties[name], f"{path}.properties[{name}]", inside, errors)
+
+
+def _check_default(schema: Object, path: str, in_metadata: bool) -> list[FieldError]:
+    default = schema["default"]
+    # As a member of an object, so that the checks do not take the default for a resource.
+    wrapper: Object = {"type": "object", "properties": {"default": schema}}
+    errors = []
+    may_be_pruned = not in_metadata and isinstance(default, dict | list)
+    if may_be_pruned and prune({"default": default}, wrapper) != {"default": default}:
+        errors.append(FieldError(INVALID, f"{path}.default", default, "must not have unknown fields"))
+    wrong = _check_embedded(default, schema) or validate(default, schema)
+    if wrong:
+        return errors + [_placed(error, f"{path}.default") for error in wrong]
+    if has_rules(schema):
+        rules = RuleChecker(wrapper)
+        broken = rules.check({"default": default}, {"default": default}) or rules.check({"default": default})
+        errors += [error._replace(path=f"{path}.{error.path}") for error in broken]
+    return errors
+
+
+def _check_embedded(default: Any, schema: Object) -> list[FieldError]:
+    if not schema.get(EMBEDDED) or not isinstance(default, dict):
+        return []
+    return [FieldError(REQUIRED, key, "", "") for key in ("apiVersion", "kind") if not default.get(key)]
+
+
+def _placed(error: FieldError, path: str) -> FieldError:
+    return error._replace(path=f"{path}.{error.path}" if error.path else path)

@@ -1,4 +1,4 @@
-"""Access reviews and token reviews: created, answered, and never stored.
+"""Access reviews and token reviews: validated, answered, and never stored.
 
 `Reviews.create` takes the object of the client and returns it with its status. The right to create them is
 authorized as for any other resource.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
+from typing import Any
 
-from crossply.apiserver.auth.access_review_validation import access_review_causes
 from crossply.apiserver.auth.authentication import Authenticator
 from crossply.apiserver.auth.identities import user_info
 from crossply.apiserver.auth.rbac import Authorizer
@@ -17,8 +17,10 @@ from crossply.apiserver.auth.rbac.forbidden_errors import resolution_problems
 from crossply.apiserver.auth.review_field_types import check_types, known_fields
 from crossply.apiserver.auth.token_results import TokenRefused
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
-from crossply.apiserver.endpoints.status_errors import bad_request, invalid
+from crossply.apiserver.endpoints.status_errors import Cause, bad_request, invalid
 from crossply.values import Object
+from crossply.values.gojson import dumps
+from crossply.values.goquote import quote
 from crossply.values.timestamps import format_timestamp
 
 _AUTHENTICATION = "authentication.k8s.io"
@@ -35,6 +37,10 @@ RESOURCES = {
 _NO_RESOURCE = "\0"
 """A missing resource: it is not a path, and only rules about all resources match it."""
 _Handler = Callable[[User, str, Object], Awaitable[Object]]
+
+_BOTH = "cannot be specified in combination with resourceAttributes"
+_NEITHER = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+_NOBODY = "at least one of user or group must be specified"
 
 
 class Reviews:
@@ -147,7 +153,7 @@ def _answer(body: Object, kind: str, status: Object) -> Object:
 
 
 def _check_access_review(kind: str, body: Object) -> None:
-    causes = access_review_causes(kind, body)
+    causes = _access_review_causes(kind, body)
     if causes:
         # kube-apiserver has no kind to name here: the review has an internal type by then.
         raise invalid("", _AUTHORIZATION, "", causes)
@@ -181,3 +187,71 @@ def _spec(body: Object) -> Object:
 
 def _picked(rule: Object, *fields: str) -> Object:
     return {field: rule[field] for field in fields if field in rule}
+
+
+def _access_review_causes(kind: str, body: Object) -> list[Cause]:
+    spec = body.get("spec") or {}
+    causes = _attribute_causes(spec)
+    if kind != "SelfSubjectAccessReview" and not spec.get("user") and not spec.get("groups"):
+        causes.append(_invalid("spec.user", quote(""), _NOBODY))
+    for selector in ("fieldSelector", "labelSelector"):
+        causes += _selector_causes(spec, selector)
+    return causes + _metadata_causes(kind, body) + (_local_causes(body, spec) if kind[0] == "L" else [])
+
+
+def _attribute_causes(spec: Object) -> list[Cause]:
+    resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
+    if resource is not None and path is not None:
+        return [_invalid("spec.nonResourceAttributes", _path_attributes(path), _BOTH)]
+    if resource is None and path is None:
+        return [_invalid("spec.resourceAttributes", "null", _NEITHER)]
+    return []
+
+
+def _path_attributes(path: Object) -> str:
+    return dumps({"Path": path.get("path", ""), "Verb": path.get("verb", "")})
+
+
+def _selector_causes(spec: Object, field: str) -> list[Cause]:
+    selector = (spec.get("resourceAttributes") or {}).get(field)
+    if selector is None:
+        return []
+    at = f"spec.resourceAttributes.{field}"
+    raw, requirements = selector.get("rawSelector"), selector.get("requirements")
+    if raw and requirements:
+        why = "may not specified at the same time as requirements"
+        return [_invalid(f"{at}.rawSelector", quote(raw), why)]
+    if not raw and not requirements:
+        why = f"Required value: when {at} is specified, requirements or rawSelector is required"
+        return [Cause("FieldValueRequired", why, f"{at}.requirements")]
+    return []
+
+
+def _metadata_causes(kind: str, body: Object) -> list[Cause]:
+    local = kind.startswith("Local")
+    metadata = body.get("metadata") or {}
+    allowed = {"managedFields", "namespace"} if local else {"managedFields"}
+    if not any(value for field, value in metadata.items() if field not in allowed):
+        return []
+    why = "must be empty except for namespace" if local else "must be empty"
+    return [_invalid("metadata", dumps(metadata), why)]
+
+
+def _local_causes(body: Object, spec: Object) -> list[Cause]:
+    causes = []
+    resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
+    if resource is not None and resource.get("namespace", "") != body["metadata"]["namespace"]:
+        namespace = quote(resource.get("namespace", ""))
+        causes.append(
+            _invalid("spec.resourceAttributes.namespace", namespace, "must match metadata.namespace")
+        )
+    if path is not None:
+        attributes = _path_attributes(path)
+        causes.append(
+            _invalid("spec.nonResourceAttributes", attributes, "disallowed on this kind of request")
+        )
+    return causes
+
+
+def _invalid(field: str, value: Any, why: str) -> Cause:
+    return Cause("FieldValueInvalid", f"Invalid value: {value}: {why}", field)

@@ -13,8 +13,7 @@ from crossply.apiserver.endpoints.replies import Reply
 from crossply.apiserver.endpoints.request_info import RequestInfo
 from crossply.apiserver.event_loop_offloading import Background
 from crossply.apiserver.openapi.compressed_parts import Part, as_gzip, pack
-from crossply.apiserver.openapi.document_hashes import GroupVersion, group_versions
-from crossply.apiserver.openapi.documents import document
+from crossply.apiserver.openapi.documents import GroupVersion, document, group_versions
 from crossply.apiserver.openapi.swagger import SwaggerParts
 from crossply.apiserver.openapi.swagger_protobuf import MEDIA_TYPES
 from crossply.apiserver.served_groups import GroupIndex

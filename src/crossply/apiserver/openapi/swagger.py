@@ -20,8 +20,7 @@ from crossply.apiserver.event_loop_offloading import Background
 from crossply.apiserver.openapi import swagger_protobuf as protobuf
 from crossply.apiserver.openapi.compressed_parts import Part, pack
 from crossply.apiserver.openapi.definitions import with_parts
-from crossply.apiserver.openapi.document_hashes import GroupVersion
-from crossply.apiserver.openapi.documents import custom_schemas, paths, referred_schemas
+from crossply.apiserver.openapi.documents import GroupVersion, custom_schemas, paths, referred_schemas
 from crossply.apiserver.served_resources import Resource
 from crossply.values import Object
 

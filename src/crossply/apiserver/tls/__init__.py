@@ -1,9 +1,13 @@
 """The server's certificates: its own authority, kept between starts, and what it signs."""
 
-from crossply.apiserver.tls.certificate_files import CertificateError, Certificates
+from crossply.apiserver.tls.certificate_files import (
+    CertificateError,
+    Certificates,
+    reload_server_certificate,
+    server_ssl_context,
+)
 from crossply.apiserver.tls.certificate_renewal import ensure_certificates
 from crossply.apiserver.tls.kubeconfig import write_kubeconfig
-from crossply.apiserver.tls.ssl_context import reload_server_certificate, server_ssl_context
 
 __all__ = [
     "CertificateError",

@@ -1,10 +1,14 @@
-"""The paths of certificates and keys; written atomically, keys readable by the owner only."""
+"""The server's certificates and keys: their paths, and the TLS context that uses them.
+
+Files are written atomically, keys readable by the owner only.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import re
+import ssl
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -123,3 +127,31 @@ def _is_private(path: str, data: bytes) -> bool:
 def narrow_rights(path: str) -> None:
     if os.stat(path).st_mode & 0o077:
         os.chmod(path, _PRIVATE)
+
+
+def server_ssl_context(
+    certificates: Certificates, client_authority: str = "", certificate: str = "", key: str = ""
+) -> ssl.SSLContext:
+    """A context that requests client certificates, and refuses those of other authorities.
+
+    `client_authority` is a PEM file of other authorities for clients, `certificate` and `key` a server
+    certificate from elsewhere.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    try:
+        context.load_cert_chain(certificate or certificates.server, key or certificates.server_key)
+        context.load_verify_locations(client_authority or certificates.authority)
+    except (OSError, ssl.SSLError) as problem:
+        raise CertificateError(f"cannot use the server's certificates: {problem}") from None
+    context.verify_mode = ssl.CERT_OPTIONAL
+    return context
+
+
+def reload_server_certificate(context: ssl.SSLContext, certificates: Certificates) -> None:
+    """Use a renewed certificate for new connections."""
+    try:
+        context.load_cert_chain(certificates.server, certificates.server_key)
+    except (OSError, ssl.SSLError) as problem:
+        raise CertificateError(f"cannot use the server's certificates: {problem}") from None

@@ -1,4 +1,4 @@
-"""`crossply controller`: run the controllers for an existing cluster."""
+"""`crossply controller`: run the controllers for an existing cluster, several replicas of them by shards."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ from crossply.cli.controller.observability_flags import (
     reachable_host,
 )
 from crossply.cli.controller.package_flags import RUNTIME_FLAGS, runtime_settings
-from crossply.cli.controller.replica_flags import REPLICA_FLAGS, shards_of, timing_of
 from crossply.cli.controller.run_recording_flags import CONTROLLER_RUN_FLAGS, controller_serving, run_settings
-from crossply.cli.framework.allow_shell_flags import SHELL_FLAGS, allow_shell
-from crossply.cli.framework.command import Command, Flag, Invocation
+from crossply.cli.framework.command import Command, Flag, Invocation, UsageError
+from crossply.cli.framework.common_flags import SHELL_FLAGS, allow_shell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from crossply.control.webhooks.webhook_address import WebhookSettings
+    from crossply.kube.client import Client
+    from crossply.kube.lease_objects import Timing
+    from crossply.kube.sharding import ShardOwner
 
 
 _PORT_BEHIND_A_SERVICE = 9443
@@ -63,6 +65,49 @@ _WEBHOOK_FLAGS = (
         kind="string",
         default="crossplane-system",
         env="WEBHOOK_SERVICE_NAMESPACE",
+    ),
+)
+
+_REPLICA_FLAGS = (
+    Flag(
+        "namespace",
+        "The namespace of the control plane: of its Leases, of the Deployments of packages, and "
+        "of Secrets with certificates.",
+        short="n",
+        kind="string",
+        default="crossplane-system",
+        env="POD_NAMESPACE",
+    ),
+    Flag(
+        "replica",
+        "The identity of this replica in Leases. Defaults to the host name.",
+        kind="string",
+        env="POD_NAME",
+    ),
+    Flag(
+        "shards",
+        "The number of shards that replicas divide the work into. The first replica sets it; to "
+        "change it, stop all replicas and delete the Lease crossply-shards. 0 runs without "
+        "Leases: make sure that only one replica runs.",
+        kind="int",
+        default=16,
+        placeholder="16",
+        env="SHARDS",
+    ),
+    Flag(
+        "lease-duration",
+        "How long until an unresponsive replica's shards are reassigned. A write may take a third of it.",
+        kind="duration",
+        default="12s",
+        placeholder="12s",
+        env="LEASE_DURATION",
+    ),
+    Flag(
+        "leader-election",
+        "No effect: all replicas work, each on its own shards, so there is no leader.",
+        short="l",
+        env="LEADER_ELECTION",
+        no_effect="all replicas work, each on its own shards, so there is no leader",
     ),
 )
 
@@ -120,6 +165,32 @@ def _webhook_settings(invocation: Invocation) -> WebhookSettings | None:
     )
 
 
+def timing_of(invocation: Invocation) -> Timing:
+    """How long what lasts."""
+    from crossply.kube.lease_objects import Timing
+
+    if invocation["lease-duration"] < 1.0:
+        raise UsageError("--lease-duration: the minimum is 1s")
+    return Timing.lasting(invocation["lease-duration"])
+
+
+def shards_of(invocation: Invocation, client: Client) -> ShardOwner | None:
+    """This replica's part, or None if it is to do everything."""
+    from crossply.kube.leased_shards import LeasedShards
+    from crossply.kube.replica_heartbeat import kernel_alarm
+
+    if invocation["shards"] < 1:
+        return None
+    return LeasedShards(
+        client,
+        namespace=invocation["namespace"],
+        count=invocation["shards"],
+        replica=invocation["replica"] or "",
+        timing=timing_of(invocation),
+        watchdog=kernel_alarm,
+    )
+
+
 COMMAND = Command(
     name="controller",
     summary="Run the controllers for a Kubernetes cluster.",
@@ -139,7 +210,7 @@ COMMAND = Command(
     flags=(
         Flag("kubeconfig", "The kubeconfig file. Defaults to $KUBECONFIG, or ~/.kube/config.", kind="path"),
         Flag("context", "The context of the kubeconfig to use.", kind="string"),
-        *REPLICA_FLAGS,
+        *_REPLICA_FLAGS,
         *WORK_FLAGS,
         *RUNTIME_FLAGS,
         *CALL_FLAGS,

@@ -1,4 +1,7 @@
-"""`crossply function generate`: create a function in a project, and a step that calls it."""
+"""`crossply function generate`: create a function in a project, and a step that calls it.
+
+The step is inserted into the file of the Composition, of which every other line stays as it is.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,16 @@ from typing import NamedTuple
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.cli.framework.failure_reports import step_output
-from crossply.cli.function.step_insertion import with_step
 from crossply.cli.project.flags import PROJECT_FILE_FLAG
 from crossply.errors import CrossplyError
+from crossply.kinds.composition_defaults import PIPELINE, composition_mode
 from crossply.kinds.project import Project
+from crossply.manifests.file_io import ConvertError
 from crossply.project.folder import ProjectFolder, open_project
 from crossply.project.model_folders import own_crds
 from crossply.values import Object
+from crossply.values.yaml import YamlError, read_documents
+from crossply.values.yaml.text_edit import item_inserted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +30,8 @@ _PYTHON, _TEMPLATES, _KCL = "python", "go-templating", "kcl"
 _LANGUAGES = ("go", _TEMPLATES, _KCL, _PYTHON)
 _MODELS_LINK = "model"
 _INDEX = "json/index.schema.json"
+
+_PIPELINE = ("spec", "pipeline")
 
 
 class FunctionGenerateError(CrossplyError):
@@ -100,7 +108,7 @@ def _step(folder: ProjectFolder, composition_path: str, name: str) -> _Step | No
             f'pipeline path "{path}" does not exist', hint=f"it is a path from {folder.root}"
         )
     try:
-        return _Step(path, *with_step(folder.read(path), path, name, _reference(folder.project, name)))
+        return _Step(path, *_with_step(folder.read(path), path, name, _reference(folder.project, name)))
     except CrossplyError as problem:
         raise problem.within("cannot add pipeline step to composition") from None
 
@@ -194,6 +202,47 @@ def _write(path: str, files: dict[str, str]) -> None:
     from crossply.manifests.file_io import replace_folder
 
     replace_folder(path, files, "cannot write function files")
+
+
+def _with_step(data: bytes, source: str, name: str, function: str) -> tuple[Object, str]:
+    """The unchanged Composition of a file, and its text with the step inserted first."""
+    composition = _composition(data, source)
+    pipeline = composition["spec"].get("pipeline") or []
+    present = [step for step in pipeline if isinstance(step, dict) and step.get("step") == name]
+    for step in present:
+        called = (step.get("functionRef") or {}).get("name", "")
+        if called != function:
+            raise ConvertError(
+                f'composition already has a step named "{name}" referencing function "{called}"',
+                place=source,
+                hint="rename the function or edit the pipeline by hand",
+            )
+    if present:
+        return composition, data.decode("utf-8", "replace")
+    step = {"step": name, "functionRef": {"name": function}}
+    spec = {**composition["spec"], "pipeline": [step, *pipeline]}
+    return composition, item_inserted(data, {**composition, "spec": spec}, _PIPELINE, 0)
+
+
+def _composition(data: bytes, source: str) -> Object:
+    try:
+        objects = [document.value for document in read_documents(data, source) if document.value is not None]
+    except YamlError as problem:
+        raise problem.within("cannot unmarshal composition") from None
+    value = objects[0] if len(objects) == 1 else None
+    if not isinstance(value, dict) or value.get("kind") != "Composition":
+        raise ConvertError(
+            f"{source} is not a Composition", hint="name a file that holds one Composition and nothing else"
+        )
+    spec = value.get("spec")
+    if not isinstance(spec, dict) or composition_mode(spec) != PIPELINE:
+        raise ConvertError(
+            f"the Composition of {source} has no pipeline",
+            hint="crossply convert makes Compositions of older forms pipelines; set mode: Pipeline",
+        )
+    if not isinstance(spec.get("pipeline") or [], list):
+        raise ConvertError(f"the pipeline of the Composition of {source} is not a list", place=source)
+    return value
 
 
 COMMAND = Command(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crossply.cli.framework.allow_shell_flags import SHELL_FLAGS, allow_shell
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.cli.framework.common_flags import SHELL_FLAGS, allow_shell
 from crossply.cli.render import flags
 from crossply.cli.render.flags import build_context, named_functions
 from crossply.compose.errors import ComposeError, StepFailed

@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crossply.cli.controller.function_flags import HOST_ACCESS_FLAGS, host_access
-from crossply.cli.framework.allow_shell_flags import SHELL_FLAGS, allow_shell
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation, UsageError
-from crossply.cli.framework.common_flags import output_flag
+from crossply.cli.framework.common_flags import SHELL_FLAGS, allow_shell, output_flag
 from crossply.cli.framework.progress import progress
 from crossply.cli.local_control_plane.data_directory import data_directories_near
 

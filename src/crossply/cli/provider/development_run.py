@@ -1,10 +1,12 @@
 """A provider under development: a child process that is replaced when a file of the provider is saved.
 
-While the code cannot be loaded, the process with the last working code continues to run.
+While the code cannot be loaded, the process with the last working code continues to run. Its CRDs are
+installed before, and objects of them can be written once that is done.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -16,13 +18,22 @@ from collections.abc import Callable
 from crossply.errors import CrossplyError
 from crossply.functions.process_lifeline import ChildProcess
 from crossply.functions.source_watcher import SourceFiles
+from crossply.kube.client import Client
+from crossply.kube.config import ClusterConfig
+from crossply.kube.core_kinds import CRD
+from crossply.values import Object
 from crossply.values.backoff import pause_after
+from crossply.values.yaml import read_documents
 
 PAUSE = 0.2
 """Seconds between two checks of the files and of the process."""
 GRACE = 10.0
 """Seconds that the provider has to finish its reconciles."""
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
+
+_MANAGER = "crossply-provider"
+_PATIENCE = 30.0
+"""Seconds until a CRD must be established."""
 
 
 class DevelopmentRun:
@@ -126,3 +137,47 @@ class DevelopmentRun:
                 self._say(f"did not end within {GRACE:.0f} s and is killed")
         self._lifeline.cut()
         process.wait()
+
+
+class CRDsNotInstalled(CrossplyError):
+    """The CRDs of a provider could not be installed in the cluster."""
+
+    code = "CP-577"
+
+
+def read_crds(paths: list[str]) -> list[Object]:
+    """The CRDs in files, each of which may have several; blank documents are skipped."""
+    crds = []
+    for path in paths:
+        with open(path, "rb") as file:
+            crds += [document.value for document in read_documents(file.read(), path)]
+    return crds
+
+
+async def install_crds(config: ClusterConfig, crds: list[Object]) -> None:
+    """Apply CRDs, and wait until they are served."""
+    async with Client(config) as client:
+        for crd in crds:
+            await client.apply(CRD, crd, _MANAGER)
+        for crd in crds:
+            await _wait_until_established(client, crd["metadata"]["name"])
+
+
+async def _wait_until_established(client: Client, name: str) -> None:
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        crd = await client.get(CRD, name)
+        conditions = {
+            condition["type"]: condition
+            for condition in ((crd or {}).get("status") or {}).get("conditions") or ()
+        }
+        if conditions.get("Established", {}).get("status") == "True":
+            return
+        if time.monotonic() > deadline:
+            message = (
+                conditions.get("NamesAccepted", {}).get("message") or "the API server did not establish it"
+            )
+            raise CRDsNotInstalled(
+                f"CRD {name} is not served: {message}", hint=f"kubectl describe crd {name}"
+            )
+        await asyncio.sleep(0.1)

@@ -15,8 +15,7 @@ def run(invocation: Invocation) -> int:
     import signal
 
     from crossply.cli.framework.cluster_configuration import cluster_configuration
-    from crossply.cli.provider.crd_installation import install_crds, read_crds
-    from crossply.cli.provider.development_run import DevelopmentRun
+    from crossply.cli.provider.development_run import DevelopmentRun, install_crds, read_crds
     from crossply.provider.provider_directory import python_packages
 
     directory = directory_of(invocation["directory"])

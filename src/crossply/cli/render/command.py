@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext, suppress
 
-from crossply.cli.framework.allow_shell_flags import SHELL_FLAGS, allow_shell
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.cli.framework.common_flags import SHELL_FLAGS, allow_shell
 from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.render import flags
 from crossply.cli.render.flags import build_context, functions_for

@@ -33,7 +33,7 @@ def run(invocation: Invocation) -> int:
 
         write_object(replay_object(recorded, replayed, differences), invocation["output"], invocation.stdout)
     else:
-        from crossply.cli.runs.replay_text import replay_lines
+        from crossply.cli.runs.difference_text import replay_lines
 
         lines = replay_lines(recorded, replayed, differences, invocation.style)
         invocation.stdout.writelines(f"{line}\n" for line in lines)

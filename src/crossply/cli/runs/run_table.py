@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.framework.layout import columns
 from crossply.cli.framework.styling import Style
-from crossply.cli.runs.duration_text import duration_text
 from crossply.runs.model import COMPOSED, FAILED, RunSummary, Subject
 
 LONGEST_CELL = 60
@@ -76,3 +75,14 @@ def subject_text(subject: Subject) -> str:
     """`KIND/NAME`, and the namespace where there is one."""
     place = f" -n {subject.namespace}" if subject.namespace else ""
     return f"{subject.kind}/{subject.name}{place}"
+
+
+def duration_text(seconds: float) -> str:
+    """A duration with two or three digits."""
+    if seconds < 0.001:
+        return f"{seconds * 1e6:.0f} µs"
+    if seconds < 0.01:
+        return f"{seconds * 1e3:.1f} ms"
+    if seconds < 1:
+        return f"{seconds * 1e3:.0f} ms"
+    return f"{seconds:.1f} s" if seconds < 100 else f"{seconds:.0f} s"

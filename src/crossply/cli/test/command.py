@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable
 from time import perf_counter
 
-from crossply.cli.framework.allow_shell_flags import SHELL_FLAGS, allow_shell
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.cli.framework.common_flags import SHELL_FLAGS, allow_shell
 from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.framework.progress import progress
 from crossply.cli.framework.styling import Style

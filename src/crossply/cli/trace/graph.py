@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.resource_tree.node import Node, Trace
+from crossply.resource_tree.node import Node, Trace, unready_children
 from crossply.resource_tree.trace_target import TraceError
-from crossply.resource_tree.unready_children import unready_children
 from crossply.values.field_path import PathError, get_string
 from crossply.values.goquote import quote
 

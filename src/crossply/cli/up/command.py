@@ -36,8 +36,8 @@ from crossply.cli.controller.observability_flags import (
 )
 from crossply.cli.controller.package_flags import TRUST_FLAGS, local_package_settings
 from crossply.cli.controller.run_recording_flags import UP_RUN_FLAGS, run_settings
-from crossply.cli.framework.allow_shell_flags import SHELL_FLAGS, allow_shell
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation, UsageError
+from crossply.cli.framework.common_flags import SHELL_FLAGS, allow_shell
 from crossply.cli.framework.flag_values import parse_address
 from crossply.cli.local_control_plane.data_directory import data_flag, open_data_directory
 from crossply.cli.up.dashboard_flags import DASHBOARD_FLAGS, offered_address

@@ -49,8 +49,13 @@ from crossply.control.composites.composite_writes import FINALIZER, CompositeWri
 from crossply.control.composites.composition_selection import Compositions
 from crossply.control.composites.connection_secrets import find_secret, publish
 from crossply.control.composites.events import record_events
-from crossply.control.composites.polling import poll_interval, spread
-from crossply.control.composites.reconcile_triggers import FUNCTION_CHANGED, STARTED, Triggers
+from crossply.control.composites.reconcile_triggers import (
+    FUNCTION_CHANGED,
+    STARTED,
+    Triggers,
+    poll_interval,
+    spread,
+)
 from crossply.control.composites.run_deadline import RunGuard
 from crossply.control.composites.service_account import explain_refusal
 from crossply.control.controller_context import Plane

@@ -9,7 +9,6 @@ from __future__ import annotations
 from crossply.compose.events import NORMAL, WARNING, Event
 from crossply.control.claims.claim_kind_controller import ClaimKind, claim_kind_of
 from crossply.control.controller_context import Plane
-from crossply.control.definition_conditions import CLAIM_PROTECTED, OFFERED, REDACTED
 from crossply.control.definitions.defined_kinds import (
     CLAIM_TYPE,
     OFFERED_FINALIZER,
@@ -20,7 +19,7 @@ from crossply.control.definitions.defined_kinds import (
     is_served_for,
 )
 from crossply.control.definitions.protected_crds import ProtectedKind, why_protected
-from crossply.control.kinds import DEFINITION
+from crossply.control.kinds import CLAIM_PROTECTED, DEFINITION, OFFERED, REDACTED
 from crossply.kinds.definition import Definition, parse_definition
 from crossply.kube.controller import Waiting
 from crossply.kube.core_kinds import CRD

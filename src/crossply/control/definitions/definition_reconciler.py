@@ -11,7 +11,6 @@ from crossply.control.composites.composite_kind_controller import CompositeKind
 from crossply.control.composites.composition_selection import Compositions
 from crossply.control.composites.reconcile_triggers import DEFINITION_CHANGED, STARTED
 from crossply.control.controller_context import Plane
-from crossply.control.definition_conditions import ESTABLISHED, PROTECTED, TERMINATING
 from crossply.control.definitions.defined_kinds import (
     COMPOSITE_TYPE,
     OFFERED_FINALIZER,
@@ -22,7 +21,7 @@ from crossply.control.definitions.defined_kinds import (
 )
 from crossply.control.definitions.kind_roles import Granted, KindRoles
 from crossply.control.definitions.protected_crds import ProtectedKind, why_protected
-from crossply.control.kinds import DEFINITION
+from crossply.control.kinds import DEFINITION, ESTABLISHED, PROTECTED, TERMINATING
 from crossply.kinds.definition import Definition, parse_definition
 from crossply.kube.controller import Waiting
 from crossply.kube.core_kinds import CRD

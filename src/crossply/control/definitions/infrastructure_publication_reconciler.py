@@ -12,7 +12,6 @@ from functools import partial
 from crossply.compose.events import WARNING, Event, StatusCondition
 from crossply.control.claims.claim_kind_controller import ClaimKind, claim_kind_of
 from crossply.control.controller_context import Plane
-from crossply.control.definition_conditions import OFFERED, REDACTED
 from crossply.control.definitions.defined_kinds import (
     CLAIM_TYPE,
     COMPOSITE_TYPE,
@@ -24,7 +23,7 @@ from crossply.control.definitions.defined_kinds import (
 )
 from crossply.control.definitions.kind_roles import Granted, KindRoles
 from crossply.control.definitions.protected_crds import ProtectedKind, why_protected
-from crossply.control.kinds import INFRASTRUCTURE_DEFINITION, PUBLICATION
+from crossply.control.kinds import INFRASTRUCTURE_DEFINITION, OFFERED, PUBLICATION, REDACTED
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition, parse_definition, published
 from crossply.kinds.infrastructure_definitions import parse_publication

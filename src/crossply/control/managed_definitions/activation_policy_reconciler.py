@@ -1,8 +1,13 @@
-"""Reconciles ManagedResourceActivationPolicies: what they match is activated, and never deactivated."""
+"""Reconciles ManagedResourceActivationPolicies: what they match is activated, and never deactivated.
+
+A new control plane gets one that activates every kind.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 
 import orjson
 
@@ -12,11 +17,11 @@ from crossply.compose.object_metadata import is_being_deleted, is_paused, name_o
 from crossply.control.controller_context import Plane
 from crossply.control.kinds import ACTIVATION_POLICY, MANAGED_DEFINITION
 from crossply.control.managed_definitions.conversion import ACTIVE, INACTIVE
-from crossply.control.managed_definitions.definition_informer import BY_STATE
+from crossply.control.managed_definitions.definition_informer import BY_STATE, acquire_definitions
 from crossply.control.managed_fields import CROSSPLANE
 from crossply.kinds.activation_policy import activated_by
 from crossply.kube.controller import Requeue
-from crossply.kube.failures import KubeError, NotFound
+from crossply.kube.failures import AlreadyExists, KubeError, NotFound
 from crossply.kube.informer import Informer
 from crossply.values import Object
 
@@ -28,6 +33,7 @@ _ACTIVATED = Event(NORMAL, ACTIVATE, "Successfully activated ManagedResourceDefi
 _PAUSE = Event(NORMAL, PAUSED, "Reconciliation is paused via the pause annotation")
 _SECONDS_BETWEEN_WRITES = 1.0
 """While a Provider with thousands of kinds is installed, its names are not written for each of them."""
+_DEFAULT_POLICY = "default"
 
 
 class ActivationPolicyReconciler:
@@ -99,3 +105,23 @@ class ActivationPolicyReconciler:
         self._written[name_of(policy)] = time.monotonic()
         client = self._plane.as_installer
         self._policies.record_write(await client.update_status(ACTIVATION_POLICY, desired, CROSSPLANE))
+
+
+async def install_default_policy(plane: Plane, patterns: Sequence[str]) -> None:
+    """Create the policy of these patterns, unless there is one or a user decided before.
+
+    Where definitions are inactive and there is no such policy, whoever ran the control plane until now
+    wanted it so.
+    """
+    policies = plane.informers.acquire(ACTIVATION_POLICY)
+    await policies.synced.wait()
+    if not patterns or policies.get("", _DEFAULT_POLICY) is not None:
+        return
+    definitions = acquire_definitions(plane.informers)
+    await definitions.synced.wait()
+    if definitions.keys_by(BY_STATE, INACTIVE):
+        return
+    head = {"apiVersion": ACTIVATION_POLICY.api_version, "kind": ACTIVATION_POLICY.kind}
+    policy = {**head, "metadata": {"name": _DEFAULT_POLICY}, "spec": {"activate": list(patterns)}}
+    with suppress(AlreadyExists):
+        await plane.as_installer.create(ACTIVATION_POLICY, policy, CROSSPLANE)

@@ -27,10 +27,11 @@ from crossply.xpkg.dependencies import (
     Locked,
     best_version,
     check_no_circle,
+    limit_error,
     missing,
     read_lock,
+    within_limits,
 )
-from crossply.xpkg.dependency_limits import limit_error, within_limits
 from crossply.xpkg.dependents_tree import why
 from crossply.xpkg.dns_names import to_dns_label
 from crossply.xpkg.image_config_selection import prefixes

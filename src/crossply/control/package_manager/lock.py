@@ -20,6 +20,7 @@ from crossply.xpkg.dependencies import (
     DependencyError,
     Locked,
     below,
+    check_number,
     dependencies_of,
     missing,
     missing_error,
@@ -27,7 +28,6 @@ from crossply.xpkg.dependencies import (
     unmet,
     unmet_error,
 )
-from crossply.xpkg.dependency_limits import check_number
 from crossply.xpkg.dependents_tree import why
 
 NAME = "lock"

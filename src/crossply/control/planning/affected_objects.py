@@ -14,9 +14,8 @@ from crossply.control.planning.api_urls import ObjectKey, key_of
 from crossply.control.planning.change_tree import NONE, Node
 from crossply.control.planning.dry_run_store import DryRunStore
 from crossply.control.planning.field_changes import fields_between
-from crossply.control.planning.governed_kinds import Governed, GovernedKinds
+from crossply.control.planning.governed_kinds import Governed, GovernedKinds, is_definition
 from crossply.control.planning.node_notes import blocking_reason
-from crossply.control.planning.planned_crds import is_definition
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import parse_composition
 from crossply.kube.core_kinds import CRD

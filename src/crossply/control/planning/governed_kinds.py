@@ -1,6 +1,7 @@
 """The kinds that the control plane governs: composite resources and claims, each with its reconciler.
 
-The reconcilers are the controllers' own; here they work for the dry run, one object at a time.
+The reconcilers are the controllers' own; here they work for the dry run, one object at a time. What a
+definition brings (CRDs of its kinds and roles for them) is applied as its controllers would.
 """
 
 from __future__ import annotations
@@ -15,15 +16,26 @@ from crossply.control.claims.claim_kind_controller import ClaimKind, claim_kind_
 from crossply.control.composites.composite_kind_controller import CompositeKind, kind_of, machinery_of
 from crossply.control.composites.composition_selection import Compositions
 from crossply.control.controller_context import Plane
-from crossply.control.kinds import INFRASTRUCTURE_DEFINITION
+from crossply.control.definitions.defined_kinds import MANAGER
+from crossply.control.definitions.definition_reconciler import granted_by
+from crossply.control.definitions.kind_roles import roles_for
+from crossply.control.kinds import APPLICATION_DEFINITION, DEFINITION, INFRASTRUCTURE_DEFINITION, PUBLICATION
 from crossply.control.planning.api_urls import ObjectKey, key_of
-from crossply.control.planning.planned_crds import DEFINITIONS
 from crossply.kinds.definition import Definition, parse_definition, published
+from crossply.kinds.infrastructure_definitions import parse_publication
+from crossply.kube.client import Client
+from crossply.kube.core_kinds import CLUSTER_ROLE, CRD
 from crossply.kube.discovery import UnknownKind
-from crossply.kube.failures import NotServed
+from crossply.kube.failures import Forbidden, NotServed
 from crossply.kube.kind import Kind
+from crossply.schema.crd_crossplane_fields import keep_watched_refs
+from crossply.schema.definition_crds import claim_crd, composite_crd, offers_claim
+from crossply.schema.first_design_crds import requirement_crd
 from crossply.values import Object
 from crossply.values.api_version import api_group
+
+_DEFINITIONS = (DEFINITION, INFRASTRUCTURE_DEFINITION, APPLICATION_DEFINITION)
+_BY_PLURAL = {kind.plural: kind for kind in (*_DEFINITIONS, PUBLICATION)}
 
 
 class Governed(NamedTuple):
@@ -50,7 +62,7 @@ class GovernedKinds:
 
     async def load(self) -> None:
         """Read every definition."""
-        for kind in DEFINITIONS:
+        for kind in _DEFINITIONS:
             try:
                 listed = await self._plane.as_controller.list(kind)
             except NotServed:
@@ -118,3 +130,40 @@ class GovernedKinds:
             )
             self._reconcilers[governed.kind] = reconciler
         return reconciler
+
+
+def is_definition(group: str, plural: str) -> bool:
+    """Whether a kind is one of those that define kinds."""
+    return group == DEFINITION.group and plural in _BY_PLURAL
+
+
+async def define(client: Client, plural: str, name: str) -> None:
+    """Apply what a definition brings; it is read at the version at which controllers read it."""
+    definition = await client.get(_BY_PLURAL[plural], name)
+    if definition is None:
+        return
+    if plural == PUBLICATION.plural:
+        await _publish(client, definition)
+    else:
+        await _bring(client, definition)
+
+
+async def _publish(client: Client, publication: Object) -> None:
+    name = parse_publication(publication).definition
+    definition = await client.get(INFRASTRUCTURE_DEFINITION, name)
+    if definition is not None:
+        await client.apply(CRD, requirement_crd(publication, definition), MANAGER)
+
+
+async def _bring(client: Client, definition: Object) -> None:
+    crd = composite_crd(definition)
+    live = await client.get(CRD, crd["metadata"]["name"])
+    await client.apply(CRD, keep_watched_refs(crd, live), MANAGER)
+    if definition["kind"] == DEFINITION.kind and offers_claim(definition):
+        await client.apply(CRD, claim_crd(definition), MANAGER)
+    for role in roles_for(definition, granted_by(parse_definition(definition))):
+        try:
+            await client.apply(CLUSTER_ROLE, role, MANAGER)
+        except Forbidden:
+            # Who plans may not grant what the controllers may; the kinds are the same.
+            return

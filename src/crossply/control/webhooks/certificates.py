@@ -1,11 +1,13 @@
 """Certificates for the webhook server: each with an authority of its own, whose key is not stored.
 
 API servers trust a bundle of the newest authority and the one before, so that a replica
-which still shows the older certificate is trusted until it has the newer one.
+which still shows the older certificate is trusted until it has the newer one. All replicas share one
+certificate through a Secret, and any of them renews it in time.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -23,6 +25,12 @@ from crossply.certificates import (
     subject_of,
 )
 from crossply.certificates import new_certificate as certify
+from crossply.control.replica_shared_secret import Files, SharedSecret, files_of, selection_of
+from crossply.errors import CrossplyError
+from crossply.kube.client import Client
+from crossply.kube.informer import Informer
+from crossply.kube.list_options import Selection
+from crossply.values import Object
 
 LIFE = timedelta(days=365)
 RENEWED_BEFORE = LIFE / 3
@@ -30,6 +38,8 @@ _SKEW = timedelta(hours=1)
 """How far clocks may differ when a certificate is first shown."""
 _MOST_NAMES = 32
 _AUTHORITY = "crossply-webhook-ca"
+NAME = "crossply-webhook-tls"
+_KIND = "kubernetes.io/tls"
 
 
 class ServingCertificate(NamedTuple):
@@ -100,3 +110,65 @@ def _newest_authority(certificate: ServingCertificate | None) -> bytes:
     except ValueError:
         return b""
     return authorities[0].public_bytes(Encoding.PEM) if authorities else b""
+
+
+class NoCertificate(CrossplyError):
+    """The certificate for webhooks cannot be used."""
+
+    code = "CP-811"
+    hint = f"delete the Secret {NAME} to have a new one made"
+
+
+class SharedCertificate:
+    """The certificate in the Secret, good for the names of this replica."""
+
+    def __init__(
+        self, client: Client, cache: Informer, names: tuple[str, ...], clock: Callable[[], datetime]
+    ) -> None:
+        """The cache is that of one Secret, see `selection_in`."""
+        self._secret = SharedSecret(client, cache.selection.namespace, NAME, cache, kind=_KIND)
+        self._names = names
+        self._clock = clock
+
+    async def ensure(self) -> ServingCertificate:
+        """The certificate, made or renewed where that is due."""
+        certificate = _certificate_in(await self._secret.settle(self._renewed))
+        assert certificate is not None, "it was found to serve"
+        return certificate
+
+    async def refresh(self) -> None:
+        """Look at the Secret itself, ahead of the watch."""
+        await self._secret.refresh()
+
+    def _renewed(self, files: Files) -> Files | None:
+        current = _certificate_in(files)
+        if current is not None and current.serves(self._names, self._clock()):
+            return None
+        return certificate_files(new_certificate(self._names, self._clock(), current))
+
+
+def selection_in(namespace: str) -> Selection:
+    """The Secret in a namespace."""
+    return selection_of(namespace, NAME)
+
+
+def read_certificate(secret: Object | None) -> ServingCertificate | None:
+    """The certificate in a Secret; None where there is none that can be read."""
+    return _certificate_in(files_of(secret))
+
+
+def certificate_files(certificate: ServingCertificate) -> Files:
+    """A certificate as the files of its Secret."""
+    return {
+        "ca.crt": certificate.authorities,
+        "tls.crt": certificate.certificate,
+        "tls.key": certificate.key,
+    }
+
+
+def _certificate_in(files: Files) -> ServingCertificate | None:
+    try:
+        certificate = ServingCertificate(files["ca.crt"], files["tls.crt"], files["tls.key"])
+        return certificate if certificate.parsed else None
+    except (KeyError, ValueError):
+        return None

@@ -1,9 +1,23 @@
-"""The webhook configuration: the API server asks before anything is deleted that is in use."""
+"""The webhook configuration: the API server asks before anything is deleted that is in use.
+
+Crossplane's own configuration stays as it is beside ours. While Crossplane runs, both are asked and both
+refuse. When it runs no more, its configuration still refuses: no server answers for it. Delete it when
+Crossplane is removed for good; Crossplane creates it at its start.
+"""
 
 from __future__ import annotations
 
+import base64
+import logging
+
+from cryptography import x509
+
 from crossply.compose.object_metadata import annotations_of
 from crossply.control.usages.usage_model import IN_USE
+from crossply.control.webhooks.certificates import is_ours
+from crossply.errors import CrossplyError
+from crossply.kube.client import Client
+from crossply.kube.failures import Conflict
 from crossply.kube.kind import Kind
 from crossply.values import Object
 
@@ -20,6 +34,8 @@ WEBHOOK = "nousages.protection.crossplane.io"
 LEFT = "crossply.io/webhook-left"
 """When the replica stopped that the configuration names; another may take over."""
 _SECONDS = 10
+LEGACY_NAME = "crossplane-no-usages"
+_log = logging.getLogger("crossply.webhook")
 
 
 def webhooks_for(client_config: Object) -> list[Object]:
@@ -68,3 +84,41 @@ def url_in(configuration: Object) -> str:
         if webhook.get("name") == WEBHOOK:
             return str((webhook.get("clientConfig") or {}).get("url") or "")
     return ""
+
+
+async def remove_legacy_configuration(client: Client) -> None:
+    """Log that there is one.
+
+    One that an older version of ours wrote under that name is deleted: no server answers for it.
+    """
+    try:
+        live = await client.get(CONFIGURATIONS, LEGACY_NAME)
+        if live is None:
+            return
+        if not _is_legacy(live):
+            _log.info(
+                "the webhook configuration %s of Crossplane stays; once Crossplane is gone for good, "
+                "delete it: kubectl delete validatingwebhookconfiguration %s",
+                LEGACY_NAME,
+                LEGACY_NAME,
+            )
+            return
+        metadata = live["metadata"]
+        await client.delete(
+            CONFIGURATIONS, LEGACY_NAME, uid=metadata["uid"], resource_version=metadata["resourceVersion"]
+        )
+    except (CrossplyError, Conflict) as problem:
+        _log.info("the webhook configuration %s stays: %s", LEGACY_NAME, problem)
+
+
+def _is_legacy(configuration: Object) -> bool:
+    webhooks = configuration.get("webhooks") or ()
+    return bool(webhooks) and all(map(_trusts_us, webhooks))
+
+
+def _trusts_us(webhook: Object) -> bool:
+    bundle = (webhook.get("clientConfig") or {}).get("caBundle") or ""
+    try:
+        return any(map(is_ours, x509.load_pem_x509_certificates(base64.b64decode(bundle))))
+    except ValueError:
+        return False

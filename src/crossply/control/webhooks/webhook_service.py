@@ -19,17 +19,21 @@ from crossply.compose.object_metadata import annotations_of
 from crossply.control.controller_context import Plane
 from crossply.control.replica_shared_secret import MANAGER
 from crossply.control.usages.usage_index import Usages
-from crossply.control.webhooks.certificate_secret import NoCertificate, SharedCertificate, selection_in
-from crossply.control.webhooks.certificates import ServingCertificate
+from crossply.control.webhooks.certificates import (
+    NoCertificate,
+    ServingCertificate,
+    SharedCertificate,
+    selection_in,
+)
 from crossply.control.webhooks.configuration import (
     CONFIGURATIONS,
     LEFT,
     configuration_of,
+    remove_legacy_configuration,
     url_in,
     webhooks_for,
 )
 from crossply.control.webhooks.configuration import NAME as CONFIGURATION
-from crossply.control.webhooks.legacy_configuration_removal import remove_legacy_configuration
 from crossply.control.webhooks.usage_review import UsageReview
 from crossply.control.webhooks.webhook_address import WebhookSettings, answers, find_address
 from crossply.control.webhooks.webhook_server import PATH, WebhookServer

@@ -20,8 +20,13 @@ from crossply.ui.page_types import Content, PageRequest, Route
 from crossply.ui.pages.compositions import functions_by_name
 from crossply.ui.pages.definitions import compositions_of, definition_named
 from crossply.ui.playground.platform import Platform, schema_at
-from crossply.ui.playground.render_queue import RenderQueue, Superseded
-from crossply.ui.playground.rendering import RenderedNode, RenderingSettings, render_tree
+from crossply.ui.playground.rendering import (
+    RenderedNode,
+    RenderingSettings,
+    RenderQueue,
+    Superseded,
+    render_tree,
+)
 from crossply.ui.playground.sample_resource import as_written, sample_resource, without_engine_schema
 from crossply.ui.playground.typed_resource import MAX_TEXT, TextProblem, TypedResource, read_resource
 from crossply.ui.views.schema_form import UnusableValue, form_of, set_field

@@ -1,10 +1,15 @@
-"""One rendering of a playground: a composite resource and all below it, bounded in time and number."""
+"""One rendering of a playground: a composite resource and all below it, bounded in time and number.
+
+Renderings are queued one after the other: the latest of a browser tab counts, and few run at the same time.
+"""
 
 from __future__ import annotations
 
+import asyncio
+from collections import OrderedDict
 from collections.abc import Callable
 from time import monotonic
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from crossply.compose.events import WARNING
 from crossply.compose.in_memory_cluster import InMemoryCluster
@@ -33,6 +38,9 @@ MAX_DEPTH = 5
 MAX_RENDERINGS = 30
 """Composite resources of one tree that are rendered; those beyond are shown without what is below them."""
 MAX_RESOURCES = 500
+T = TypeVar("T")
+_CONCURRENT = 2
+_MAX_TABS = 500
 
 
 class RenderedNode(NamedTuple):
@@ -143,3 +151,30 @@ def _leaf(obj: Object, resource: str) -> RenderedNode:
         namespace=cut(namespace_of(obj), 253),
         yaml=block(obj, 20_000),
     )
+
+
+class Superseded(Exception):
+    """A later rendering of the same tab has begun."""
+
+
+class RenderQueue:
+    """Runs blocking work in threads."""
+
+    def __init__(self, concurrent: int = _CONCURRENT) -> None:
+        self._room = asyncio.Semaphore(concurrent)
+        self._latest: OrderedDict[str, object] = OrderedDict()
+
+    async def run(self, tab: str, work: Callable[[Callable[[], bool]], T]) -> T:
+        """Run work in a thread; its argument returns whether a later rendering superseded it."""
+        turn = self._latest[tab] = object()
+        self._latest.move_to_end(tab)
+        while len(self._latest) > _MAX_TABS:
+            self._latest.popitem(last=False)
+
+        def is_abandoned() -> bool:
+            return self._latest.get(tab) is not turn
+
+        async with self._room:
+            if is_abandoned():
+                raise Superseded
+            return await asyncio.to_thread(work, is_abandoned)

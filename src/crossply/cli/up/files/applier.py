@@ -1,4 +1,7 @@
-"""Applies objects by server-side apply, waits for kinds that are about to be served, and prunes."""
+"""Applies objects by server-side apply, waits for kinds that are about to be served, and prunes.
+
+What others need is applied before them, and some kinds are never pruned.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from crossply.cli.up.files.apply_order import in_order, is_pruned
 from crossply.cli.up.files.file_set import FileObject
 from crossply.control.planning.field_changes import Field, fields_between
 from crossply.errors import CrossplyError
@@ -17,6 +19,7 @@ from crossply.kube.failures import Conflict
 from crossply.kube.kind import Kind
 from crossply.resource_tree.node import Reference
 from crossply.values import Object
+from crossply.values.api_version import api_group
 
 MANAGER = "crossply-up"
 WAIT_SECONDS = 60.0
@@ -31,6 +34,10 @@ CREATED, CHANGED, UNCHANGED, DELETED, NOT_DELETED, FAILED = (
     "kept",
     "failed",
 )
+
+_PACKAGE_KINDS = ("Configuration", "Function", "Provider")
+_DEFINITION_KINDS = ("CompositeResourceDefinition", "CustomResourceDefinition", "ManagedResourceDefinition")
+_NAMESPACES, _DEFINITIONS, _COMPOSITIONS, _SETTINGS, _PACKAGES, _BUILT_IN, _OTHERS = range(7)
 
 
 class Outcome(NamedTuple):
@@ -160,3 +167,32 @@ def addressed(obj: Object, kind: Kind, namespace: str) -> Object:
     elif not metadata.get("namespace"):
         metadata["namespace"] = namespace or "default"
     return {**obj, "metadata": metadata}
+
+
+def _rank(obj: Object) -> int:
+    """What an object needs comes before it: definitions before Compositions, packages before XRs."""
+    group, kind = api_group(str(obj.get("apiVersion") or "")), str(obj.get("kind") or "")
+    if kind in _DEFINITION_KINDS:
+        return _DEFINITIONS
+    if group == "pkg.crossplane.io":
+        return _PACKAGES if kind in _PACKAGE_KINDS else _SETTINGS
+    if group == "apiextensions.crossplane.io":
+        return _COMPOSITIONS
+    if kind == "Namespace" and not group:
+        return _NAMESPACES
+    return _BUILT_IN if "." not in group or group.endswith(".k8s.io") else _OTHERS
+
+
+def in_order(objects: list[Object]) -> list[int]:
+    """The positions of objects, in the order in which they are applied."""
+    return sorted(range(len(objects)), key=lambda position: _rank(objects[position]))
+
+
+def is_pruned(obj: Object) -> bool:
+    """Whether an object that left the files is deleted. With these, much else would be deleted."""
+    return _rank(obj) not in (_NAMESPACES, _DEFINITIONS, _PACKAGES)
+
+
+def is_shown(obj: Object) -> bool:
+    """Whether the tree below an object is worth watching: XRs, claims, managed resources and their like."""
+    return _rank(obj) == _OTHERS

@@ -9,11 +9,9 @@ from crossply.cli.framework.command import Invocation
 from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.framework.file_watcher import FileStates, file_states
 from crossply.cli.trace.watch import News
-from crossply.cli.up.files.applier import CHANGED, CREATED, DELETED, FAILED, Applier, Outcome
-from crossply.cli.up.files.apply_order import is_shown
+from crossply.cli.up.files.applier import CHANGED, CREATED, DELETED, FAILED, Applier, Outcome, is_shown
 from crossply.cli.up.files.file_set import FileObject, FileSet, FilesRead, relative
-from crossply.cli.up.files.live_view import View
-from crossply.cli.up.files.save_report import outcome_lines
+from crossply.cli.up.files.live_view import View, outcome_lines
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.resource_tree.composite_tree import Trees
