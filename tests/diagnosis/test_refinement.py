@@ -10,8 +10,8 @@ from crossply.compose.engine_field_paths import MODERN
 from crossply.diagnosis.cause_details import refine
 from crossply.diagnosis.deletion import deletion_blockers
 from crossply.diagnosis.evidence import Evidence
+from crossply.diagnosis.explanation import next_reconcile
 from crossply.diagnosis.model import Cause
-from crossply.diagnosis.next_reconcile import next_reconcile
 from crossply.diagnosis.root_cause_search import deepest_first
 from crossply.resource_tree.node import Node, Origin
 

@@ -1,14 +1,18 @@
-"""Server-side apply: merge a configuration, prune what it no longer has, and record its manager as owner."""
+"""Server-side apply: merge a configuration, prune what it no longer has, and record its manager as owner.
+
+Client-side `kubectl apply` records what was applied in an annotation. Fields in the annotation that are
+unchanged since belong to kubectl: they are no conflicts. The annotation is kept up to date, so that users can
+go back.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from crossply.apply.compare import same
-from crossply.apply.conflicts import conflict_error
+from crossply.apply.compare import compare, same
+from crossply.apply.configuration_field_set import owned_fields
 from crossply.apply.errors import ApplyError, BadApplyRequest, NotTyped
-from crossply.apply.field_sets import difference
-from crossply.apply.last_applied import KUBECTL, annotated, real_conflicts
+from crossply.apply.field_sets import FieldSet, contains, difference
 from crossply.apply.managed_fields import (
     Managers,
     applier,
@@ -18,13 +22,16 @@ from crossply.apply.managed_fields import (
     without_entries,
 )
 from crossply.apply.object_address import kind_text, named
-from crossply.apply.ownership import Conflicted, own_by_applying
+from crossply.apply.ownership import Conflict, Conflicted, conflict_error, own_by_applying
 from crossply.apply.update_operation import NEVER_OWNED, empty, recorded
 from crossply.apply.validate import check, check_with_duplicates
 from crossply.apply.write_endpoint import Scope
-from crossply.values import Object
+from crossply.values import Object, gojson
 
 _BEFORE = "before-first-apply"
+_KUBECTL = "kubectl"
+_ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
+_MOST_ANNOTATED = 256 * 1024
 
 
 class Applied(NamedTuple):
@@ -61,13 +68,13 @@ def _apply(live: Object, patch: Object, scope: Scope, manager: str, now: str, fo
         result = _merged(live, patch, managers, scope, manager, now, force)
     except Conflicted as conflicted:
         left = conflicted.conflicts
-        if manager == KUBECTL:
-            left = real_conflicts(left, live, scope)
+        if manager == _KUBECTL:
+            left = _real_conflicts(left, live, scope)
         if left:
             raise conflict_error(left) from None
         result = _merged(live, patch, managers, scope, manager, now, True)
-    if manager == KUBECTL:
-        return Applied(annotated(result.object, patch), result.changed)
+    if manager == _KUBECTL:
+        return Applied(_annotated(result.object, patch), result.changed)
     return result
 
 
@@ -110,3 +117,52 @@ def _check_typed(live: Object, patch: Object, scope: Scope) -> None:
         check_with_duplicates(live, scope.type)
     except NotTyped as error:
         raise error.within(f"failed to create typed live object ({named(live)})") from None
+
+
+def _real_conflicts(conflicts: list[Conflict], live: Object, scope: Scope) -> list[Conflict]:
+    """Return the conflicts on fields that the annotation does not list."""
+    own = _fields_of_kubectl(live, scope)
+    return [conflict for conflict in conflicts if not contains(own, conflict.path)]
+
+
+def _fields_of_kubectl(live: Object, scope: Scope) -> FieldSet:
+    text = _annotations(live).get(_ANNOTATION)
+    try:
+        last = gojson.loads(text) if text else None
+        if last.__class__ is not dict or last.get("apiVersion") != scope.api_version:
+            return {}
+        bare = without_entries(live)
+        check(bare, scope.type)
+        check(last, scope.type)
+    except (gojson.JsonError, ApplyError):
+        return {}
+    fields = owned_fields(last, scope.type)
+    for changed in compare(last, bare, scope.type):
+        fields = difference(fields, changed)
+    return fields
+
+
+def _annotated(object_: Object, config: Object) -> Object:
+    """Return an object with the annotation updated, if it has the annotation."""
+    annotations = _annotations(object_)
+    if not annotations.get(_ANNOTATION):
+        return object_
+    rest = {name: value for name, value in annotations.items() if name != _ANNOTATION}
+    annotations = {**rest, _ANNOTATION: _annotation_text(config)}
+    size = sum([len(name.encode()) + len(str(value).encode()) for name, value in annotations.items()])
+    written = annotations if size <= _MOST_ANNOTATED else rest
+    return {**object_, "metadata": {**object_["metadata"], "annotations": written}}
+
+
+def _annotation_text(config: Object) -> str:
+    metadata = config.get("metadata")
+    if metadata.__class__ is dict and metadata.get("annotations").__class__ is dict:
+        rest = {name: value for name, value in metadata["annotations"].items() if name != _ANNOTATION}
+        config = {**config, "metadata": {**metadata, "annotations": rest}}
+    return gojson.dumps(config) + "\n"
+
+
+def _annotations(object_: Object) -> dict[str, Any]:
+    metadata = object_.get("metadata")
+    annotations = metadata.get("annotations") if metadata.__class__ is dict else None
+    return annotations if annotations.__class__ is dict else {}

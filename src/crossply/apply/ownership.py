@@ -1,20 +1,34 @@
 """Update the ownership of fields: a manager that changes a field owns it, all others lose it.
 
-Managers may use other API versions than the write; each is compared in its own version.
+Managers may use other API versions than the write; each is compared in its own version. An apply that would
+take fields of others is a conflict, unless it is forced.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from crossply.apply.compare import NO_CHANGE, Comparison, compare
 from crossply.apply.configuration_field_set import owned_fields
-from crossply.apply.conflicts import Conflict, conflicts_of
-from crossply.apply.field_sets import FIELD, SELF, FieldSet, difference, intersection, without
-from crossply.apply.managed_fields import Identity, Managers, Owned
+from crossply.apply.errors import ApplyConflict, Cause
+from crossply.apply.field_sets import (
+    FIELD,
+    SELF,
+    FieldSet,
+    Path,
+    difference,
+    intersection,
+    path_text,
+    paths,
+    without,
+)
+from crossply.apply.managed_fields import UPDATE, Identity, Managers, Owned
 from crossply.apply.merge import Merge
 from crossply.apply.prune import leaves_nothing, prune
 from crossply.apply.schema_types import UNTYPED, MapType, Type
 from crossply.apply.write_endpoint import Scope
 from crossply.values import Object
+from crossply.values.goformat import sprintf
 
 
 class Conflicted(Exception):
@@ -106,7 +120,7 @@ def _handed_over(
         if fields:
             result[owner] = owned if fields is owned.fields else owned.owning(fields)
     if conflicts and not force:
-        raise Conflicted(conflicts_of(conflicts))
+        raise Conflicted(_conflicts_of(conflicts))
     return result
 
 
@@ -157,3 +171,45 @@ def _is_free(map_type: MapType) -> bool:
     if map_type.fields or map_type.element is None or map_type.element is UNTYPED:
         return False
     return map_type.element.scalar == "untyped"
+
+
+class Conflict(NamedTuple):
+    """A field that a manager owns and another wants to change."""
+
+    owner: Identity
+    path: Path
+
+
+def _conflicts_of(owners: dict[Identity, FieldSet]) -> list[Conflict]:
+    """List the conflicts by owner and field."""
+    ordered = sorted(owners, key=Identity.text)
+    return [Conflict(owner, path) for owner in ordered for path in paths(owners[owner])]
+
+
+def conflict_error(conflicts: list[Conflict]) -> ApplyConflict:
+    """Return the answer to an apply that met conflicts."""
+    causes = [Cause(path_text(path), f"conflict with {_named(owner)}") for owner, path in conflicts]
+    return ApplyConflict(_message(conflicts), tuple(causes))
+
+
+def _message(conflicts: list[Conflict]) -> str:
+    if len(conflicts) == 1:
+        owner, path = conflicts[0]
+        return f"Apply failed with 1 conflict: conflict with {_named(owner)}: {path_text(path)}"
+    lines: list[str] = []
+    last = None
+    for owner, path in conflicts:
+        if owner != last:
+            lines.append(f"conflicts with {_named(owner)}:")
+            last = owner
+        lines.append(f"- {path_text(path)}")
+    return f"Apply failed with {len(conflicts)} conflicts: " + "\n".join(lines)
+
+
+def _named(owner: Identity) -> str:
+    text = sprintf("%q", [owner.manager])
+    if owner.subresource:
+        text += f" with subresource {sprintf('%q', [owner.subresource])}"
+    if owner.operation == UPDATE:
+        text += f" using {owner.api_version}"
+    return text

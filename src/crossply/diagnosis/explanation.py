@@ -1,23 +1,30 @@
-"""All that `explain` says about one resource."""
+"""All that `explain` says about one resource, and what triggers the next reconcile of an XR, and when."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from crossply.compose.object_metadata import is_paused
+from crossply.compose.engine_field_paths import Machinery
+from crossply.compose.object_metadata import PAUSED_ANNOTATION, annotations_of, is_paused
 from crossply.diagnosis.cause_details import refine
 from crossply.diagnosis.composition_selection_reason import Selection, explain_selection
 from crossply.diagnosis.deletion import Blocker, deletion_blockers
 from crossply.diagnosis.evidence import Evidence
 from crossply.diagnosis.evidence_loader import EvidenceLoader, PackageLog, leave_out_forbidden
 from crossply.diagnosis.model import Cause
-from crossply.diagnosis.next_reconcile import next_reconcile
 from crossply.diagnosis.root_cause_search import Finding, deepest_first, make_finding
+from crossply.kinds.composition import WATCHED_REFS
 from crossply.kube.client import Client
 from crossply.resource_tree.node import Node, Reference, unready_children, why_unready
 from crossply.resource_tree.object_reader import Reader
+from crossply.values import Object
+from crossply.values.backoff import RetryPauses
+from crossply.values.durations import parse_duration
 
 _MOST_CAUSES = 5
+_POLL = "crossplane.io/poll-interval"
+_MOST_NAMES = 5
 
 
 class Explanation(NamedTuple):
@@ -135,3 +142,70 @@ def _condition_types(node: Node) -> list[str]:
     conditions = status.get("conditions") if isinstance(status, dict) else None
     entries = conditions if isinstance(conditions, list) else ()
     return [str(entry.get("type")) for entry in entries if isinstance(entry, dict)]
+
+
+def next_reconcile(xr: Object, machinery: Machinery, is_failed: bool) -> tuple[str, ...]:
+    """The events that wake it, the soonest first."""
+    annotations = annotations_of(xr)
+    if is_paused(xr):
+        return (f"nothing: it is paused until the annotation {PAUSED_ANNOTATION} is removed",)
+    lines = []
+    circuit = _condition(xr, "Responsive")
+    if circuit.get("status") == "False":
+        reason = str(circuit.get("message") or circuit.get("reason") or "")
+        lines.append(f"the circuit breaker is open, so events are held back: {reason}")
+    if is_failed:
+        pauses = RetryPauses()
+        lines.append(
+            f"a retry: after a failure within {pauses.first:g} s, then later each time, "
+            f"at most {pauses.longest:g} s apart"
+        )
+    lines.append("an edit of it, or of its Composition")
+    lines += _watched_lines(xr, machinery)
+    poll = annotations.get(_POLL, "")
+    if _is_duration(poll):
+        lines.append(f"a poll every {poll} (annotation {_POLL})")
+    elif not is_failed:
+        lines.append("a response of a function that expires (its TTL), else nothing: it does not poll")
+    return tuple(lines)
+
+
+def _watched_lines(xr: Object, machinery: Machinery) -> list[str]:
+    lines = []
+    composed = machinery.read(xr, machinery.references)
+    if isinstance(composed, list) and composed:
+        lines.append(f"a change of what it composed: {_listed(_names_of(composed))}")
+    status = xr.get("status")
+    watched = status.get(WATCHED_REFS) if isinstance(status, dict) else None
+    if isinstance(watched, list) and watched:
+        lines.append(f"a change of resources that its functions require: {_listed(_names_of(watched))}")
+    return lines
+
+
+def _names_of(references: Sequence[object]) -> list[str]:
+    return [
+        f"{reference.get('kind')}/{reference.get('name')}"
+        for reference in references
+        if isinstance(reference, dict)
+    ]
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f", and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
+
+
+def _is_duration(text: str) -> bool:
+    try:
+        return parse_duration(text) > 0
+    except ValueError:
+        return False
+
+
+def _condition(obj: Object, name: str) -> Object:
+    status = obj.get("status")
+    conditions = status.get("conditions") if isinstance(status, dict) else None
+    for entry in conditions if isinstance(conditions, list) else ():
+        if isinstance(entry, dict) and entry.get("type") == name:
+            return entry
+    return {}

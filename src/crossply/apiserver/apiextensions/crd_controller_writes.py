@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from crossply.apiserver.apiextensions.customresourcedefinition_managed_fields import (
+from crossply.apiserver.apiextensions.schema_stripping import (
     definition_with_managed_fields,
 )
 from crossply.apiserver.server_context import ServerContext

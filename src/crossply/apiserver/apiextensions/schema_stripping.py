@@ -1,7 +1,7 @@
 """Definitions without their plain schemas, which Go reads and writes as they are.
 
 The schemas are most of a definition. What is about the rest of it, such as its managed fields, is computed
-from the definition without them.
+from the definition without them. Its versions are owned as a whole, whatever is in their schemas.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.apiserver.apiextensions.schema_survey import is_plain
+from crossply.apply import Scope, update
 from crossply.values import Object
 
 _PLACEHOLDER: Object = {"type": "object"}
@@ -50,3 +51,17 @@ def _schema(version: Any) -> Any:
 def _schemas(definition: Object) -> dict[Any, Any]:
     versions = _versions(definition) or ()
     return {version.get("name"): _schema(version) for version in versions if type(version) is dict}
+
+
+def definition_with_managed_fields(
+    old: Object | None, new: Object, scope: Scope, manager: str, now: str
+) -> Object:
+    """The definition with the managedFields that it has after a write; computed without its schemas."""
+    small_old: Object | None
+    if old is not None and old.get("spec") is new.get("spec"):  # as after a write of the status
+        small_old, small = {**old, "spec": {}}, {**new, "spec": {}}
+    else:
+        small_old = None if old is None else without_plain_schemas(old)
+        small = without_plain_schemas(new, other_than=old)
+    recorded = update(small_old, small, scope, manager, now)
+    return {**recorded, "spec": new["spec"]} if "spec" in new else recorded

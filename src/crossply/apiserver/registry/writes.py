@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from crossply.apiserver.apiextensions.crd_strategy import DEFINITIONS
-from crossply.apiserver.apiextensions.customresourcedefinition_managed_fields import (
+from crossply.apiserver.apiextensions.schema_stripping import (
     definition_with_managed_fields,
 )
 from crossply.apiserver.endpoints.call import Call

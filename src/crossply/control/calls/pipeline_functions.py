@@ -13,11 +13,10 @@ import orjson
 from crossply.compose.function_messages import Request
 from crossply.compose.object_metadata import name_of
 from crossply.control.calls.endpoint import Endpoint
-from crossply.control.calls.function_callers import Enqueue, FunctionCallers
+from crossply.control.calls.function_callers import Enqueue, FunctionCallers, SourceWatch
 from crossply.control.calls.revision_selection import Capabilities, FunctionReference, RevisionSelection
 from crossply.control.calls.runner_factory import NATIVE, RunnerFactory
 from crossply.control.calls.runner_protocol import Answer, AsyncRunner, FunctionCall
-from crossply.control.calls.source_watch import SourceWatch
 from crossply.control.kinds import FUNCTION, FUNCTION_REVISION
 from crossply.functions.runner import OpenRunners
 from crossply.kinds.composition import NATIVE_FUNCTION, Step

@@ -45,10 +45,14 @@ from crossply.control.composites.circuit_breaker import CircuitBreaker
 from crossply.control.composites.cluster_reads import ClusterReads
 from crossply.control.composites.composed_store import ComposedStore, count_owners
 from crossply.control.composites.composed_writes import ComposedWrites
-from crossply.control.composites.composite_writes import FINALIZER, CompositeWrites, WatchedRefsField
+from crossply.control.composites.composite_writes import (
+    FINALIZER,
+    CompositeWrites,
+    WatchedRefsField,
+    record_events,
+)
 from crossply.control.composites.composition_selection import Compositions
 from crossply.control.composites.connection_secrets import find_secret, publish
-from crossply.control.composites.events import record_events
 from crossply.control.composites.reconcile_triggers import (
     FUNCTION_CHANGED,
     STARTED,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from crossply.apiserver.builtin.defaults import network, pods, workloads
 from crossply.apiserver.builtin.defaults import other_kinds as configuration
+from crossply.apiserver.builtin.defaults import pods, workloads
 from crossply.values import Object
 
 DEFAULTS: dict[str, Callable[[Object], None]] = {
@@ -17,7 +17,7 @@ DEFAULTS: dict[str, Callable[[Object], None]] = {
     **workloads.DEFAULTS,
     **workloads.JOB_DEFAULTS,
     **configuration.DEFAULTS,
-    **network.DEFAULTS,
+    **configuration.NETWORK_DEFAULTS,
     **configuration.STORAGE_DEFAULTS,
     **workloads.SCALING_DEFAULTS,
     **configuration.ADMISSION_DEFAULTS,

@@ -1,4 +1,6 @@
-"""Defaults of Namespaces, Secrets, roles, definitions, admission configurations and storage kinds."""
+"""Defaults of Namespaces, Secrets, roles, definitions, Services and network policies, and of the kinds of
+admission and storage.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,9 @@ _CORE, _RBAC = "io.k8s.api.core.v1", "io.k8s.api.rbac.v1"
 _EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
 _RBAC_GROUP = "rbac.authorization.k8s.io"
 _NAME_LABEL = "kubernetes.io/metadata.name"
+_NET = "io.k8s.api.networking.v1"
+_SINGLE_ADDRESS = ("ClusterIP", "NodePort", "LoadBalancer")
+_THREE_HOURS = 10800
 
 
 def _namespace(namespace: Object) -> None:
@@ -102,6 +107,52 @@ def _validating(webhook: Object) -> None:
 def _mutating(webhook: Object) -> None:
     _validating(webhook)
     webhook.setdefault("reinvocationPolicy", "Never")
+
+
+def _service(service: Object) -> None:
+    spec = service["spec"]
+    _affinity(spec)
+    spec.setdefault("type", "ClusterIP")
+    for port in spec.get("ports") or ():
+        port.setdefault("protocol", "TCP")
+        if port.get("targetPort") in (None, 0, ""):
+            port["targetPort"] = port.get("port", 0)
+    if spec["type"] in ("NodePort", "LoadBalancer") or (
+        spec["type"] == "ClusterIP" and spec.get("externalIPs")
+    ):
+        spec.setdefault("externalTrafficPolicy", "Cluster")
+    if spec["type"] in _SINGLE_ADDRESS:
+        spec.setdefault("internalTrafficPolicy", "Cluster")
+    if spec["type"] == "LoadBalancer":
+        spec.setdefault("allocateLoadBalancerNodePorts", True)
+        for point in service["status"]["loadBalancer"].get("ingress") or ():
+            if point.get("ip"):
+                point.setdefault("ipMode", "VIP")
+
+
+def _affinity(spec: Object) -> None:
+    spec.setdefault("sessionAffinity", "None")
+    if spec["sessionAffinity"] == "None":
+        spec.pop("sessionAffinityConfig", None)
+    elif spec["sessionAffinity"] == "ClientIP":
+        client = (spec.get("sessionAffinityConfig") or {}).get("clientIP") or {}
+        client.setdefault("timeoutSeconds", _THREE_HOURS)
+        spec["sessionAffinityConfig"] = {"clientIP": client}
+
+
+def _network_policy_spec(spec: Object) -> None:
+    if not spec.get("policyTypes"):
+        spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
+
+
+NETWORK_DEFAULTS = {
+    "io.k8s.api.core.v1.Service": _service,
+    "io.k8s.api.core.v1.EndpointPort": setting(protocol="TCP"),
+    "io.k8s.api.discovery.v1.EndpointPort": setting(name="", protocol="TCP"),
+    f"{_NET}.NetworkPolicyPort": setting(protocol="TCP"),
+    f"{_NET}.NetworkPolicySpec": _network_policy_spec,
+    f"{_NET}.IngressClassParametersReference": setting(scope="Cluster"),
+}
 
 
 ADMISSION_DEFAULTS = {

@@ -1,4 +1,4 @@
-"""Strategies of kinds with little validation: Leases, budgets, priority classes and the like."""
+"""Strategies of kinds with little validation: Namespaces, Leases, budgets, priority classes and the like."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ from crossply.apiserver.builtin.strategies.field_validation import (
 from crossply.apiserver.registry.name_validation import (
     dns_label_problems,
     path_segment_problems,
+    qualified_name_problems,
     subdomain_problems,
 )
 from crossply.schema.field_errors import FieldError
 from crossply.values import Object
 
 _HIGHEST_PRIORITY = 1_000_000_000
+_NAMESPACE_FINALIZER = "kubernetes"
+_STANDARD_FINALIZERS = (_NAMESPACE_FINALIZER, "orphan", "foregroundDeletion")
 
 
 class DefinitionStrategy(Strategy):
@@ -203,4 +206,40 @@ def _check_target(target: Object, path: str) -> list[FieldError]:
     version = target.get("apiVersion", "")
     if "/" not in version:
         errors.append(invalid(f"{path}.apiVersion", version, "apiVersion must specify API group"))
+    return errors
+
+
+class NamespaceStrategy(Strategy):
+    def name_problems(self, name: str) -> tuple[str, ...]:
+        """A namespace name must be a DNS label."""
+        return dns_label_problems(name)
+
+    def prepare_create(self, obj: Object) -> None:
+        """Add the finalizer that the namespace controller removes."""
+        super().prepare_create(obj)
+        spec = obj.setdefault("spec", {})
+        finalizers = list(spec.get("finalizers") or ())
+        if _NAMESPACE_FINALIZER not in finalizers:
+            finalizers.append(_NAMESPACE_FINALIZER)
+        spec["finalizers"] = finalizers
+
+    def prepare_update(self, new: Object, old: Object) -> None:
+        """Finalizers change by the finalize subresource only."""
+        super().prepare_update(new, old)
+        finalizers = (old.get("spec") or {}).get("finalizers")
+        new["spec"] = {**(new.get("spec") or {}), "finalizers": finalizers}
+        if finalizers is None:
+            del new["spec"]["finalizers"]
+
+    def validate_create(self, obj: Object) -> list[FieldError]:
+        return _check_finalizers(obj, "spec.finalizers")
+
+
+def _check_finalizers(obj: Object, path: str) -> list[FieldError]:
+    errors: list[FieldError] = []
+    for name in (obj.get("spec") or {}).get("finalizers") or ():
+        errors += problems_at(path, name, qualified_name_problems(name))
+        if "/" not in name and name not in _STANDARD_FINALIZERS:
+            detail = "name is neither a standard finalizer name nor is it fully qualified"
+            errors.append(invalid(path, name, detail))
     return errors
