@@ -48,8 +48,7 @@ async def _mirror(invocation: Invocation, directory: str) -> None:
 
 
 def _sink(registries: Registries, target: str) -> Sink:
-    from crossply.xpkg.mirror import RegistrySink
-    from crossply.xpkg.oci_layout_writer import LayoutSink
+    from crossply.xpkg.mirror import LayoutSink, RegistrySink
 
     if not target.startswith(_LAYOUT):
         return RegistrySink(registries, target.rstrip("/"))

@@ -1,4 +1,7 @@
-"""The overview: what needs attention first, then counts, activity, functions and packages."""
+"""The overview: what needs attention first, then counts, activity, functions and packages.
+
+Activity is what happened lately: the latest events and recorded runs, together by time.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,23 @@ from typing import NamedTuple
 
 from crossply.control.kinds import COMPOSITION, CONFIGURATION, DEFINITION, FUNCTION, PROVIDER
 from crossply.diagnosis.model import Cause
+from crossply.errors import CrossplyError
 from crossply.kube.core_kinds import EVENT
 from crossply.kube.kind import Kind
-from crossply.ui.activity import latest_activity
+from crossply.resource_tree.node import Reference
+from crossply.runs.client import RunClient
 from crossply.ui.causes import CausesInMemory
 from crossply.ui.cluster_view import EVERYTHING_SYNCED, ClusterView
+from crossply.ui.drawer import event_line
 from crossply.ui.kind_informer import KindView
-from crossply.ui.object_state import ATTENTION, ORDER, Row
+from crossply.ui.object_state import ATTENTION, FAILING, ORDER, PRESENT, READY, Row
 from crossply.ui.page_types import Content, Navigation, PageRequest, Route
+from crossply.values.api_version import api_group
 
 MOST_ATTENTION = 25
 MOST_PACKAGES = 10
 PACKAGE_KINDS = (PROVIDER, FUNCTION, CONFIGURATION)
+_MOST_ACTIVITY = 12
 
 
 class Attention(NamedTuple):
@@ -43,7 +51,7 @@ async def show(page: PageRequest) -> Content:
     readable = [view for view in views if not view.refused]
     totals = sum((view.counts for view in readable), Counter[str]())
     activity, packages, figures, _ = await asyncio.gather(
-        latest_activity(page.view),
+        _latest_activity(page.view),
         package_views(page.view),
         page.viewer.metrics.figures(page.client),
         page.view.watch(COMPOSITION),
@@ -101,6 +109,57 @@ def why(cause: Cause | None, row: Row, kind: Kind) -> str:
 def kind_count(view: KindView) -> KindCount:
     states = [(state, view.counts[state]) for state in ORDER if view.counts[state]]
     return KindCount(view.kind, len(view), states, view.refused)
+
+
+class _Activity(NamedTuple):
+    when: float
+    state: str
+    word: str
+    about: Reference
+    text: str
+    run: str = ""
+    """The id of a run; empty for an event."""
+
+    @property
+    def group(self) -> str:
+        return api_group(self.about.api_version)
+
+
+async def _latest_activity(view: ClusterView) -> list[_Activity]:
+    """A few entries, the latest first; what the viewer may not read is left out."""
+    entries = [*await _events(view), *await _runs(view)]
+    return heapq.nlargest(_MOST_ACTIVITY, entries, key=lambda entry: entry.when)
+
+
+async def _events(view: ClusterView) -> list[_Activity]:
+    events = await view.events()
+    if events.refused:
+        return []
+    latest = heapq.nlargest(_MOST_ACTIVITY, events.rows(), key=lambda row: row.since)
+    objects = [events.object(row.namespace, row.name) for row in latest]
+    lines = [event_line(obj) for obj in objects if obj is not None]
+    return [
+        _Activity(line.when, FAILING if line.warning else PRESENT, line.reason, line.about, line.message)
+        for line in lines
+    ]
+
+
+async def _runs(view: ClusterView) -> list[_Activity]:
+    try:
+        runs = await RunClient(view.client).list_runs(limit=_MOST_ACTIVITY)
+    except CrossplyError:
+        return []
+    return [
+        _Activity(
+            run.started,
+            FAILING if run.outcome == "Failed" else READY,
+            run.outcome,
+            Reference(run.subject.api_version, run.subject.kind, run.subject.name, run.subject.namespace),
+            run.problem or ", ".join(run.changes) or ", ".join(run.triggers),
+            run.id,
+        )
+        for run in runs
+    ]
 
 
 ROUTES = (Route("GET", "/", show),)
