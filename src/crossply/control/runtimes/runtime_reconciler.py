@@ -1,4 +1,7 @@
-"""Runtimes of one kind of package: what each active revision needs to run, and whether it does."""
+"""Runtimes of one kind of package: what each active revision needs to run, and whether it does.
+
+Functions that run without a package of their own can be called as soon as they are known.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ import orjson
 
 from crossply.compose.conditions import read_conditions, with_conditions
 from crossply.compose.events import NORMAL, WARNING, Event, StatusCondition
-from crossply.compose.object_metadata import is_being_deleted, is_paused
-from crossply.control.calls.function_revision_runtime import RUNTIME_HEALTHY, is_local
+from crossply.compose.object_metadata import is_being_deleted, is_paused, name_of
+from crossply.control.calls.function_revision_runtime import RUNTIME_HEALTHY, as_function, is_local
 from crossply.control.controller_context import Plane
 from crossply.control.managed_definitions.safe_start import (
     AWAITS,
@@ -20,9 +23,11 @@ from crossply.control.managed_definitions.safe_start import (
     has_safe_start,
 )
 from crossply.control.package_manager.package_health import REVISION_HEALTHY
-from crossply.control.runtimes.packageless_runtime import LocalRuntime
 from crossply.control.runtimes.runtime import NotRunning, Prepared, Runtime, ScalesToZero
 from crossply.errors import CrossplyError
+from crossply.functions import builtin
+from crossply.functions.binding import BUILTIN, ON_THIS_MACHINE, choose_runtime, remote_target
+from crossply.functions.host_access_policy import Check, HostAccessRefused
 from crossply.functions.local_provider_annotations import is_local_provider
 from crossply.kube.controller import Requeue
 from crossply.kube.informer import Informer
@@ -66,7 +71,7 @@ class RuntimeReconciler:
         self._plane = plane
         self._revisions = revisions
         self._runtime = runtime
-        self._local = local or LocalRuntime(plane.functions.factory.check_host_access)
+        self._local = local or _LocalRuntime(plane.functions.factory.check_host_access)
 
     async def reconcile(self, name: str) -> Requeue | None:
         """Bring one revision in line."""
@@ -150,3 +155,35 @@ def _is_left_alone(revision: Object) -> bool:
 def _is_healthy(revision: Object, condition: str) -> bool:
     conditions = read_conditions(revision.get("status"))
     return any(known["type"] == condition and known["status"] == "True" for known in conditions)
+
+
+class _LocalRuntime:
+    """Built-in functions, local processes, and functions at a configured address."""
+
+    def __init__(self, check_host_access: Check) -> None:
+        self._check_host_access = check_host_access
+
+    async def prepare(self, revision: Object) -> Prepared:
+        """The endpoint of the function; raises if it uses parts of this machine that it may not."""
+        try:
+            self._check_host_access(as_function(revision))
+        except HostAccessRefused as refusal:
+            raise NotRunning(str(refusal), hint=refusal.hint) from None
+        return Prepared({"endpoint": _local_endpoint(revision)})
+
+    async def run(self, revision: Object, prepared: Prepared) -> None:
+        """It runs, or is started by the first call."""
+
+    async def stop(self, revision: Object) -> None:
+        """Nothing was started."""
+
+
+def _local_endpoint(revision: Object) -> str:
+    """The endpoint of a revision that needs no package."""
+    function = as_function(revision)
+    runtime = choose_runtime(function)
+    if runtime == BUILTIN:
+        return f"builtin:///{builtin.sharing_name(function['spec']['package']) or ''}"
+    if runtime in ON_THIS_MACHINE:
+        return f"{runtime}:///{name_of(revision)}"
+    return remote_target(function)
