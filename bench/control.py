@@ -37,7 +37,7 @@ from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from crossply.kube.failures import NotServed
 from crossply.kube.watch import watch_objects
-from crossply.record.metrics_page import parse, sum_by
+from crossply.record.prometheus_text_parser import parse, sum_by
 from processes import Used, used
 
 SIZES = tuple(int(size) for size in os.environ.get("BENCH_XRS", "200,1000").split(","))

@@ -33,7 +33,7 @@ from crossply.errors import CrossplyError  # noqa: E402
 from crossply.kube.client import Client  # noqa: E402
 from crossply.kube.core_kinds import SECRET  # noqa: E402
 from crossply.kube.kind import Kind  # noqa: E402
-from crossply.record.metrics_page import parse, sum_by  # noqa: E402
+from crossply.record.prometheus_text_parser import parse, sum_by  # noqa: E402
 from crossply.values import Object  # noqa: E402
 from crossply.values.yaml import load  # noqa: E402
 from machine import loop_per_second  # noqa: E402

@@ -16,7 +16,7 @@ from crossply.compose.function_messages import Request, Resource, Snapshot, Stat
 from crossply.compose.in_memory_reconcile import identify
 from crossply.compose.observed_resources import Observed, as_state
 from crossply.compose.pipeline import PipelineReport
-from crossply.compose.wire import encode_request
+from crossply.compose.wire_codec import encode_request
 from crossply.functions.function_set import Runners
 from machine import bare_python_ms, command_ms, loop_per_second, per_second
 

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import grpc
 
 from crossply.compose.function_messages import Request, Resource, State
-from crossply.compose.wire import decode_response, encode_request
+from crossply.compose.wire_codec import decode_response, encode_request
 from crossply.functions.remote import METHOD
 from crossply.values.protobuf_struct import from_wire, to_wire
 from machine import loop_per_second

@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 
 from crossply.cli.controller.command import shards_of, timing_of
-from crossply.cli.controller.concurrency_flags import options_of
+from crossply.cli.controller.feature_and_limit_flags import options_of
 from crossply.cli.controller.function_flags import call_settings
 from crossply.cli.controller.package_flags import runtime_settings
 from crossply.cli.framework.command import Invocation, UsageError

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from crossply.certificates import Span, new_authority, subject_of
-from crossply.cli.doctor.connection import Greeting, check_connection
+from crossply.cli.doctor.certificates_and_clock import Greeting, check_connection
 from crossply.cli.doctor.finding import FAIL, OK, WARN, Finding
 from crossply.cli.doctor.machine import check_compiled_packages, check_machine, check_user_namespaces
 from crossply.cli.doctor.rights import commands_to_see_runs

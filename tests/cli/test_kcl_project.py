@@ -14,9 +14,9 @@ import pytest
 import yaml
 
 from crossply.xpkg.archive_reader import read_tagged
+from crossply.xpkg.generated_python_project import KCL_NEEDS
 from crossply.xpkg.layer_unpack import unpack
 from crossply.xpkg.python_project_image import ROOT
-from crossply.xpkg.single_file_project import KCL_NEEDS
 from tests.support.cli.command import Run
 from tests.support.cli.package_server import empty_wheel, serving
 from tests.support.cli.project import push_bases

@@ -8,9 +8,9 @@ from crossply.cli.framework.styling import Style
 from crossply.cli.plan.text_output import Text
 from crossply.control.planning.api_urls import ObjectKey
 from crossply.control.planning.change_tree import CHANGE, CREATE, Node
+from crossply.control.planning.dry_run_planner import Plan
 from crossply.control.planning.field_changes import Unknown, fields_between
-from crossply.control.planning.plan_run import PlanResult
-from crossply.control.planning.planner import Plan
+from crossply.control.planning.plan_entry_point import PlanResult
 
 
 def deployment(*containers: dict) -> dict:

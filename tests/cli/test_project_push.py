@@ -13,7 +13,7 @@ from crossply.xpkg.image_pull import ResolvedImage, manifest, pull_package, tags
 from crossply.xpkg.image_reference import parse
 from crossply.xpkg.package_stream_extraction import stream_of
 from crossply.xpkg.package_yaml import Package, read
-from crossply.xpkg.registry import Registries
+from crossply.xpkg.registry_session import Registries
 from tests.support.cli.command import Run, last
 from tests.support.cli.project import ARCHITECTURES, FILES, TEMPLATES, push_bases, runtime, write_project
 from tests.support.images import package

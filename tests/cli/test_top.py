@@ -8,7 +8,7 @@ from crossply.cli.framework.styling import PLAIN
 from crossply.cli.main import main
 from crossply.cli.top.output import KindStates, document, text
 from crossply.cli.top.rates import Reading, figures
-from crossply.record.metrics_page import added, parse
+from crossply.record.prometheus_text_parser import added, parse
 
 BEFORE = """\
 # TYPE controller_runtime_reconcile_total counter

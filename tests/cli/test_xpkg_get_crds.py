@@ -11,7 +11,7 @@ import pytest
 from crossply.cli.main import main
 from crossply.xpkg.image_push import push_image
 from crossply.xpkg.image_reference import parse
-from crossply.xpkg.registry import Registries
+from crossply.xpkg.registry_session import Registries
 from tests.support.images import archive, image, member, package
 from tests.support.programs import needs
 from tests.support.registry import docker_registry

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.compose.connection_detail_validation import check_contract
+from crossply.compose.connection_secret_key_coverage import check_contract
 from crossply.compose.errors import ContractBroken
 from crossply.kinds.composition import parse_composition
 from crossply.kinds.definition import parse_definition

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crossply.compose.composite_status import legacy_status
 from crossply.compose.events import StatusCondition
+from crossply.compose.ready_and_synced_conditions import legacy_status
 
 FOR_CLAIM = StatusCondition("Net", "True", "R", for_claim=True)
 FOR_COMPOSITE = StatusCondition("Internal", "True", "R")

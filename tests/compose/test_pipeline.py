@@ -8,7 +8,7 @@ import pytest
 
 from crossply.compose.errors import CredentialMissing, StepNotRun
 from crossply.compose.function_messages import NO_STATE, SECOND, Request, Response, State, respond
-from crossply.compose.wire import decode_request, encode_request
+from crossply.compose.wire_codec import decode_request, encode_request
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import CredentialRef, ObjectRef
 from tests.support.composition_platform import Platform, config_map, desires

@@ -11,7 +11,7 @@ import pytest
 
 from crossply.certificates import FOR_CLIENTS, FOR_SERVERS
 from crossply.compose.function_messages import Request, Resource, Response, State
-from crossply.control.calls.pipeline_functions import PipelineFunctions
+from crossply.control.calls.pipeline_function_calls import PipelineFunctions
 from crossply.control.calls.runner_factory import RunnerFactory
 from crossply.control.runtimes.certificate_authority import (
     Lifetimes,

@@ -6,7 +6,12 @@ import asyncio
 
 import pytest
 
-from crossply.control.composite_dependencies import NAMESPACES_OF_A_KIND, UNSETTLED, Dependencies, Interest
+from crossply.control.composite_dependency_watches import (
+    NAMESPACES_OF_A_KIND,
+    UNSETTLED,
+    Dependencies,
+    Interest,
+)
 from crossply.kube.shared_informers import SharedInformers
 from tests.support.server_process import CONFIG_MAP, config_map
 

@@ -7,7 +7,7 @@ import contextlib
 
 import pytest
 
-from crossply.control.runtimes.function_addresses import SERVICE_NAME, FunctionAddresses
+from crossply.control.runtimes.function_pod_addresses import SERVICE_NAME, FunctionAddresses
 from crossply.functions.channels import NOWHERE
 from crossply.kube.core_kinds import ENDPOINT_SLICE
 from crossply.kube.shared_informers import SharedInformers

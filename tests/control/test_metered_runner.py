@@ -15,7 +15,7 @@ from crossply.compose.function_messages import (
 )
 from crossply.control.calls.endpoint import Endpoint
 from crossply.control.calls.metered_runner import MeteredRunner
-from crossply.control.calls.pipeline_functions import PipelineFunctions
+from crossply.control.calls.pipeline_function_calls import PipelineFunctions
 from crossply.control.calls.runner_factory import MAX_COMPUTING_CALLS, RunnerFactory, builtin_runner
 from crossply.control.calls.runner_protocol import Answer, FunctionCall
 from crossply.control.calls.threaded_runner import MAX_CONCURRENT_CALLS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.control.runtimes.missing_rights import MissingRight, missing_right
+from crossply.control.runtimes.provider_missing_rights import MissingRight, missing_right
 
 ACCOUNT = "crossplane-system:provider-x-1"
 TEXT = (

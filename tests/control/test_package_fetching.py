@@ -29,8 +29,8 @@ from crossply.kube.core_kinds import SECRET, SERVICE_ACCOUNT
 from crossply.xpkg.address_guard import AddressRefused
 from crossply.xpkg.failures import PackagesError, TooLarge, WrongDigest
 from crossply.xpkg.image import encode
-from crossply.xpkg.registry import Trust
 from crossply.xpkg.registry_failures import NotAllowed, RegistryUnreachable
+from crossply.xpkg.registry_session import Trust
 from crossply.xpkg.signatures import NotSigned
 from tests.support.bombs import MIB, bomb, header
 from tests.support.images import STREAM, archive, image, member, package

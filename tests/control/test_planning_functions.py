@@ -6,7 +6,7 @@ import secrets
 
 import pytest
 
-from crossply.control.calls.pipeline_functions import PipelineFunctions
+from crossply.control.calls.pipeline_function_calls import PipelineFunctions
 from crossply.control.kinds import FUNCTION, FUNCTION_REVISION
 from crossply.control.planning.planned_functions import put_planned_revisions
 

@@ -7,8 +7,8 @@ import pytest
 from crossply.control.planning.api_urls import ObjectKey
 from crossply.control.planning.change_tree import DELETE, Node
 from crossply.control.planning.deletion_order_warnings import add_order_warnings, usage_for
+from crossply.control.planning.immutable_field_refusals import attempted_changes, immutable_fields
 from crossply.control.planning.managed_notes import annotate_external
-from crossply.control.planning.refused_resources import attempted_changes, immutable_fields
 from crossply.control.usages.usage_model import CLUSTER_USAGE, read_usage
 
 SAME = [{"rule": "self == oldSelf"}]

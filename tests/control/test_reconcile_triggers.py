@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crossply.control.composites.composite_writes import FINALIZER
-from crossply.control.composites.reconcile_triggers import DEFINITION_CHANGED, Triggers
+from crossply.control.composites.reconcile_reasons import DEFINITION_CHANGED, Triggers
 
 KEY = ("default", "one")
 

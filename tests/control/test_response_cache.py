@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crossply.compose.function_messages import SECOND, Request, Resource, Response, State, fatal, respond
-from crossply.compose.wire import request_tag
+from crossply.compose.wire_codec import request_tag
 from crossply.control.calls.response_cache import ResponseCache
 
 

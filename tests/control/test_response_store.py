@@ -10,7 +10,7 @@ import time
 import pytest
 
 from crossply.compose.function_messages import SECOND, Request, Resource, Response, State
-from crossply.control.calls.pipeline_functions import PipelineFunctions
+from crossply.control.calls.pipeline_function_calls import PipelineFunctions
 from crossply.control.calls.response_cache import ResponseCache
 from crossply.control.calls.response_store import ResponseStore, ResponseStoreSettings
 from crossply.control.calls.runner_factory import RunnerFactory

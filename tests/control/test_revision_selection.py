@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.control.calls.function_callers import FunctionCallers
+from crossply.control.calls.callers_by_function import FunctionCallers
 from crossply.control.calls.revision_selection import RevisionSelection
 from crossply.functions.failures import FunctionNotBound
 from crossply.kinds.composition import Step

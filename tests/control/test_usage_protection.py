@@ -25,7 +25,7 @@ from crossply.control.webhooks.configuration import CONFIGURATIONS, LEFT, url_in
 from crossply.control.webhooks.configuration import LEGACY_NAME as CROSSPLANES
 from crossply.control.webhooks.configuration import NAME as CONFIGURATION
 from crossply.control.webhooks.webhook_address import WebhookSettings
-from crossply.control.webhooks.webhook_service import InformerNotSynced
+from crossply.control.webhooks.webhook_lifecycle import InformerNotSynced
 from crossply.kube import informer
 from crossply.kube.client import Client
 from crossply.kube.core_kinds import EVENT, SECRET

@@ -16,7 +16,7 @@ from crossply.compose.function_messages import (
     Response,
     Result,
 )
-from crossply.control.composite_dependencies import UNSETTLED
+from crossply.control.composite_dependency_watches import UNSETTLED
 from crossply.control.composites.circuit_breaker import CircuitBreaker
 from crossply.control.kinds import OPERATION
 from crossply.control.options import Options

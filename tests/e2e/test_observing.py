@@ -26,7 +26,7 @@ from crossply.compose.function_messages import (
     State,
     respond,
 )
-from crossply.compose.wire import decode_request, encode_response
+from crossply.compose.wire_codec import decode_request, encode_response
 from crossply.control.kinds import OPERATION
 from crossply.kube.client import Client
 from crossply.kube.config import load_config

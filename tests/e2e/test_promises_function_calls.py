@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from crossply.compose.wire import decode_request, encode_response
+from crossply.compose.wire_codec import decode_request, encode_response
 from tests.support.e2e.function_checks import spec_of, still_works
 from tests.support.e2e.pipelines import SIZE, calling, entry, resources, served
 from tests.support.e2e.things import FAILED, READY, SYNCED, Things, config_map, desiring, failing, message_of

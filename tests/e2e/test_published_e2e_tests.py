@@ -8,7 +8,7 @@ import pytest
 
 from crossply.testing.e2e_run import ANNOTATION, EndToEndRun, read_e2e_test
 from crossply.testing.results import FAILED, PASSED, CaseResult
-from crossply.testing.strict_fields import SuiteError
+from crossply.testing.suite_field_reader import SuiteError
 from crossply.values.yaml import Document
 from tests.support.e2e.pipelines import SIZE, entry, resources
 from tests.support.e2e.scenario import CONFIG_MAP, Scenario

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from crossply.control.package_manager.settings import PackageSettings
 from crossply.kube.core_kinds import SERVICE_ACCOUNT
-from crossply.xpkg.registry import Trust
+from crossply.xpkg.registry_session import Trust
 from tests.support.e2e.in_process import scenario_with
 from tests.support.e2e.packages import CONFIGURATION, HEALTHY, HOME, LOCK, Packages, condition_message
 from tests.support.e2e.private_packages import (

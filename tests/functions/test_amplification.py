@@ -14,8 +14,8 @@ import pytest
 from crossply.compose.function_messages import Request, Resource, Response, State
 from crossply.functions.builtin import deletion_protection, extra_resources
 from crossply.functions.builtin.cidr import function as cidr_function
-from crossply.functions.builtin.cidr.context_path import lookup
-from crossply.functions.builtin.cidr.gjson_query import PathSyntaxError
+from crossply.functions.builtin.cidr.gjson_array_query import PathSyntaxError
+from crossply.functions.builtin.cidr.gjson_path import lookup
 from crossply.functions.builtin.environment_configs import function as environment_function
 from crossply.functions.builtin.kcl import function as kcl_function
 from crossply.functions.builtin.sequencer import function as sequencer_function

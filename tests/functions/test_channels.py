@@ -14,7 +14,7 @@ import pytest
 
 from crossply.certificates import FOR_CLIENTS, FOR_SERVERS
 from crossply.compose.function_messages import Response, Result
-from crossply.compose.wire import encode_response
+from crossply.compose.wire_codec import encode_response
 from crossply.functions import channels
 from crossply.functions.failures import FunctionError, FunctionTimedOut, FunctionUnavailable
 from crossply.functions.remote import Remote

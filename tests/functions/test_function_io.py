@@ -23,7 +23,7 @@ from crossply.errors import CrossplyError
 from crossply.functions.failures import FunctionReplyDamaged
 from crossply.functions.function_io.container_function_output import read
 from crossply.functions.function_io.container_function_stdin import to_function_io, write
-from crossply.functions.function_io.function_io_context import KEY, PipelineState, read_pipeline_state
+from crossply.functions.function_io.pipeline_context_state import KEY, PipelineState, read_pipeline_state
 from crossply.values.yaml import dump, load
 
 XR = {"apiVersion": "acme.test/v1", "kind": "XDatabase", "metadata": {"name": "db"}, "spec": {"size": 20.0}}

@@ -17,7 +17,7 @@ SERVER = """
 import os, grpc, pathlib, time
 from concurrent import futures
 from crossply.compose.function_messages import Result, respond
-from crossply.compose.wire import decode_request, encode_response
+from crossply.compose.wire_codec import decode_request, encode_response
 import words
 class Methods(grpc.GenericRpcHandler):
     def service(self, details):

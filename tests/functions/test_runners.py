@@ -12,7 +12,7 @@ import grpc
 import pytest
 
 from crossply.compose.function_messages import Response, Result, respond
-from crossply.compose.wire import decode_request, encode_response
+from crossply.compose.wire_codec import decode_request, encode_response
 from crossply.functions.failures import (
     FunctionCrashed,
     FunctionError,

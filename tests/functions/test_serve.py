@@ -14,7 +14,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from crossply.compose.function_messages import respond
-from crossply.compose.wire import decode_response, encode_request
+from crossply.compose.wire_codec import decode_response, encode_request
 from crossply.functions.failures import FunctionError, ServeError
 from crossply.functions.server import FunctionServer, ServerSettings
 from tests.support.function_servers import CROSSPLY, REQUEST, V1, V1BETA1, started

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crossply.compose.function_messages import Request
-from crossply.compose.wire import encode_request, encode_response
+from crossply.compose.wire_codec import encode_request, encode_response
 from crossply.functions import builtin
 from crossply.functions.server import FunctionServer, ServerSettings
 from tests.support.function_servers import V1

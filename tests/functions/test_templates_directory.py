@@ -6,7 +6,7 @@ import pytest
 
 from crossply.compose.function_messages import SEVERITY_FATAL, Request, Resource, State
 from crossply.control.calls.endpoint import Endpoint
-from crossply.control.calls.pipeline_functions import PipelineFunctions
+from crossply.control.calls.pipeline_function_calls import PipelineFunctions
 from crossply.control.calls.runner_factory import RunnerFactory
 from crossply.functions.binding import TEMPLATES_DIRECTORY, bind, choose_runtime, sources_of
 from crossply.functions.failures import RuntimeAnnotationError

@@ -22,7 +22,7 @@ from crossply.compose.function_messages import (
     Snapshot,
     State,
 )
-from crossply.compose.wire import (
+from crossply.compose.wire_codec import (
     WireError,
     decode_request,
     decode_response,

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crossply.models.kind_models import models_of
-from crossply.models.python_model_code import module_text
+from crossply.models.dataclass_models import module_text
 from crossply.models.python_names import class_name, field_name, module_name
+from crossply.models.structural_schema_classes import models_of
 from crossply.values import Object
 
 SCHEMA: Object = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.record.metrics_page import parse, quantile
+from crossply.record.prometheus_text_parser import parse, quantile
 
 
 def test_the_text_format_is_read_with_its_escapes() -> None:

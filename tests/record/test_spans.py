@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from crossply.record import spans as otel
+from crossply.record import opentelemetry_spans as otel
 from crossply.record.run_context import call_headers, running
 from crossply.record.tracing import is_tracing_enabled, obstacle, start_tracing
 from tests.support.otlp_receiver import Received, attributes, receiving

@@ -12,11 +12,11 @@ import pytest
 
 from crossply.apiserver.encryption import encryption_with_keys
 from crossply.apiserver.storage import PLAIN, ValueCodec
+from crossply.runs.captured_run_packing import RedactedRun, new_id
 from crossply.runs.finished_run_journal import FILES, RunJournal
 from crossply.runs.model import Subject
-from crossply.runs.packing import RedactedRun, new_id
 from crossply.runs.recorder import RunSettings, open_recorder
-from crossply.runs.store import StoredRun
+from crossply.runs.sqlite_run_store import StoredRun
 
 KEY = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 SUBJECT = Subject("example.org/v1", "XApp", "default", "a", "uid-a")

@@ -12,12 +12,12 @@ from crossply.compose.pipeline import PipelineReport
 from crossply.compose.reconcile import reconcile
 from crossply.errors import CrossplyError
 from crossply.runs.capture import CallNote, Capture
+from crossply.runs.compressed_run_records import decompress, read_run
 from crossply.runs.encoding import RunEncoder
 from crossply.runs.model import COMPOSED, FAILED, Run, World
-from crossply.runs.record_format import decompress, read_run
 from crossply.runs.recorder import RunRecorder
 from crossply.runs.redaction import Redactor
-from crossply.runs.store import IN_MEMORY, RunStore
+from crossply.runs.sqlite_run_store import IN_MEMORY, RunStore
 from tests.support.control.reconcile_scenarios import Scenario, StepScript, run_controller, scenarios
 
 NEW = Scenario(

@@ -29,12 +29,12 @@ from crossply.compose.reconcile import Settings
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import parse_composition
 from crossply.runs.capture import CallNote, Capture
+from crossply.runs.compressed_run_records import decompress, read_run
 from crossply.runs.finished_run_journal import FILES
 from crossply.runs.model import Run
-from crossply.runs.record_format import decompress, read_run
 from crossply.runs.recorder import RunSettings, open_recorder
 from crossply.runs.redaction import PLACEHOLDER, Redactor
-from crossply.runs.store import RunStore
+from crossply.runs.sqlite_run_store import RunStore
 from crossply.values import gojson
 
 PASSWORD = 'pä"ss/w0rd+{sécret}\\n&more'

@@ -38,7 +38,7 @@ from crossply.runs.run_server_addresses import (
     retract,
 )
 from crossply.runs.serving import RunServer
-from crossply.runs.store import IN_MEMORY, RunStore
+from crossply.runs.sqlite_run_store import IN_MEMORY, RunStore
 from crossply.runs.viewers import Viewer, Viewers
 from tests.support.server_process import Server
 

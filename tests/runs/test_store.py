@@ -15,10 +15,10 @@ import apsw
 import pytest
 
 from crossply.apiserver.encryption import encryption_with_keys
+from crossply.runs.captured_run_packing import new_id
 from crossply.runs.model import Subject
-from crossply.runs.packing import new_id
 from crossply.runs.recorder import RunRecorder, RunSettings, open_recorder
-from crossply.runs.store import FILE, Limits, RunStore, StoredRun
+from crossply.runs.sqlite_run_store import FILE, Limits, RunStore, StoredRun
 
 KEY = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 NEW_KEY = "ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA="
@@ -90,8 +90,8 @@ def test_only_the_owner_may_read_the_files(tmp_path) -> None:
 WRITER = """
 import sys
 from crossply.runs.model import Subject
-from crossply.runs.packing import new_id
-from crossply.runs.store import RunStore, StoredRun
+from crossply.runs.captured_run_packing import new_id
+from crossply.runs.sqlite_run_store import RunStore, StoredRun
 store = RunStore(sys.argv[1])
 for number in range(1_000_000):
     subject = Subject("example.org/v1", "XApp", "default", "a", f"uid-{number % 500}")

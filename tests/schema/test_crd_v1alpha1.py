@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from crossply.kinds.application_and_infrastructure_definitions import PublicationError
 from crossply.kinds.definition import parse_definition
-from crossply.kinds.infrastructure_definitions import PublicationError
 from crossply.schema.crd_version_assembly import CrdError
 from crossply.schema.definition_crds import composite_crd
-from crossply.schema.first_design_crds import requirement_crd
+from crossply.schema.infrastructure_definition_crds import requirement_crd
 
 
 def definition(kind: str, schema: Any = None, **spec: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crossply.compose.function_messages import Request, Resource, State
-from crossply.compose.wire import WireError, decode_request, decode_response, encode_request
+from crossply.compose.wire_codec import WireError, decode_request, decode_response, encode_request
 from crossply.compose.wire_decode import read_fields, read_message
 from crossply.sdk import function
 from crossply.sdk import struct_cache as memory

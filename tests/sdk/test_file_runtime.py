@@ -12,7 +12,7 @@ import yaml
 
 from crossply.compose.function_messages import Request, Resource, State
 from crossply.control.calls.endpoint import Endpoint
-from crossply.control.calls.pipeline_functions import PipelineFunctions
+from crossply.control.calls.pipeline_function_calls import PipelineFunctions
 from crossply.control.calls.runner_factory import RunnerFactory
 from crossply.functions.binding import bind, choose_runtime
 from crossply.functions.failures import FunctionNotBound, FunctionTimedOut, RuntimeAnnotationError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crossply.compose.function_messages import READY_FALSE, READY_TRUE, SECOND, Request, Resource, State
-from crossply.compose.wire import encode_request
+from crossply.compose.wire_codec import encode_request
 from crossply.compose.wire_encode import write_resource
 from crossply.sdk import function
 from tests.support.sdk.function_calls import EARLIER, READY, XR, both_ways, new_request

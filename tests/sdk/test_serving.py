@@ -16,7 +16,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from crossply.compose.function_messages import SEVERITY_FATAL, Request, Resource, State
-from crossply.compose.wire import decode_response, encode_request
+from crossply.compose.wire_codec import decode_response, encode_request
 from crossply.functions.failures import FunctionError
 from crossply.functions.proto.v1 import run_function_pb2
 from crossply.functions.remote import METHOD, Remote

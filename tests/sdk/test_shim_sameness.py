@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from crossply.compose.wire import decode_response, encode_request
+from crossply.compose.wire_codec import decode_response, encode_request
 from crossply.sdk import shim
 from tests.support.sdk.published_requests import REQUESTS
 

@@ -15,7 +15,7 @@ import pytest
 
 from crossply.certificates import FOR_CLIENTS, FOR_SERVERS
 from crossply.compose.function_messages import Response, Result
-from crossply.compose.wire import encode_response
+from crossply.compose.wire_codec import encode_response
 from crossply.control.runtimes.certificate_authority import (
     Lifetimes,
     issued,

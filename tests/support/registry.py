@@ -25,7 +25,7 @@ from crossply.xpkg.image import Image, encode
 from crossply.xpkg.image_push import push_image
 from crossply.xpkg.image_reference import Reference, parse
 from crossply.xpkg.keychain import DockerConfig
-from crossply.xpkg.registry import Registries, Trust
+from crossply.xpkg.registry_session import Registries, Trust
 from tests.support.ports import free_port
 from tests.support.programs import path_of
 

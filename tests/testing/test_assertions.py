@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from crossply.testing.assertion_match import candidates, unequal_fields
-from crossply.testing.strict_fields import SuiteError
+from crossply.testing.suite_field_reader import SuiteError
 
 
 @pytest.mark.parametrize(

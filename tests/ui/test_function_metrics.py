@@ -1,6 +1,6 @@
 """Figures read from a metrics page."""
 
-from crossply.record.metrics_page import parse
+from crossply.record.prometheus_text_parser import parse
 from crossply.ui.metrics_source import read_figures
 
 PAGE = """\

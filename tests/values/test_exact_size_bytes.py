@@ -6,7 +6,7 @@ import tracemalloc
 
 import orjson
 
-from crossply.values.exact_size_bytes import compact_bytes
+from crossply.values.overallocated_bytes import compact_bytes
 
 
 def test_compact_bytes_are_the_same_in_less_memory() -> None:

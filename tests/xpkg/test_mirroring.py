@@ -18,7 +18,7 @@ from crossply.xpkg.image_push import push_image, push_images
 from crossply.xpkg.image_reference import parse
 from crossply.xpkg.mirror import closure
 from crossply.xpkg.package_stream_extraction import stream_of
-from crossply.xpkg.registry import Registries
+from crossply.xpkg.registry_session import Registries
 from tests.support.images import image, package
 from tests.support.programs import find, needs
 from tests.support.registry import docker_registry

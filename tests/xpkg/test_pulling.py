@@ -19,7 +19,7 @@ from crossply.xpkg.image import encode
 from crossply.xpkg.image_pull import pull_image, pull_package, resolve, tags
 from crossply.xpkg.image_reference import Reference
 from crossply.xpkg.package_stream_extraction import stream_of
-from crossply.xpkg.registry import Registries
+from crossply.xpkg.registry_session import Registries
 from tests.support.images import STREAM, archive, image, member, package
 from tests.support.registry import ScriptedRegistry, play
 

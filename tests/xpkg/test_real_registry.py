@@ -23,8 +23,8 @@ from crossply.xpkg.image_pull import manifest, pull_image, pull_package, resolve
 from crossply.xpkg.image_push import BlobCutShort, has_blob, push_blob, push_images
 from crossply.xpkg.image_reference import parse
 from crossply.xpkg.package_stream_extraction import stream_of
-from crossply.xpkg.registry import Registries, Trust
 from crossply.xpkg.registry_failures import NotAllowed, RegistryUnreachable
+from crossply.xpkg.registry_session import Registries, Trust
 from tests.support.images import STREAM, archive, image, member, package
 from tests.support.programs import needs, path_of
 from tests.support.registry import certificate, docker_registry, guarded, pushed

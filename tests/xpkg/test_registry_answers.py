@@ -14,7 +14,6 @@ from aiohttp import web
 from crossply.xpkg.address_guard import is_public_host
 from crossply.xpkg.image_pull import manifest, pull_image, resolve, tags
 from crossply.xpkg.image_reference import Reference, parse
-from crossply.xpkg.registry import Registries, Trust
 from crossply.xpkg.registry_failures import (
     MalformedAnswer,
     NotAllowed,
@@ -22,6 +21,7 @@ from crossply.xpkg.registry_failures import (
     PullTimedOut,
     RegistryUnreachable,
 )
+from crossply.xpkg.registry_session import Registries, Trust
 from tests.support.registry import ScriptedRegistry, play
 
 

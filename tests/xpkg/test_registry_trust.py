@@ -13,11 +13,11 @@ from crossply.xpkg.address_guard import AddressRefused, is_public, may_see_crede
 from crossply.xpkg.image_pull import manifest
 from crossply.xpkg.image_reference import Reference, parse
 from crossply.xpkg.keychain import DockerConfig
-from crossply.xpkg.registry import Registries
 from crossply.xpkg.registry_failures import (
     NotAllowed,
     RegistryUnreachable,
 )
+from crossply.xpkg.registry_session import Registries
 from tests.support.registry import LOGIN, ScriptedRegistry, play
 
 OTHER_LOGIN = base64.b64encode(b"mallory:other").decode()

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 
 from crossply.xpkg.image import Image
 from crossply.xpkg.image_reference import parse
-from crossply.xpkg.registry import Registries
+from crossply.xpkg.registry_session import Registries
 from crossply.xpkg.signatures import Authority, NotSigned, verify
 from tests.support.registry import ScriptedRegistry
 from tests.support.signatures import DIGEST, OTHER, by, payload, signature, trusted

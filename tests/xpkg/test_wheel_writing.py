@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from crossply.scaffold.function_package import function_files
+from crossply.xpkg.generated_python_project import project_around
 from crossply.xpkg.image import Image
 from crossply.xpkg.layer_unpack import unpack
 from crossply.xpkg.python_project_image import ROOT, with_project
 from crossply.xpkg.runtime_requirements import FUNCTION, PROVIDER, Needs
-from crossply.xpkg.single_file_project import project_around
 from crossply.xpkg.wheel_writer import (
     requirement_name,
     wheel_requirements,

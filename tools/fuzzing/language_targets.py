@@ -8,7 +8,7 @@ from typing import Any
 
 from crossply.apiserver.registry.selectors import fields_match, labels_match, parse_fields, parse_labels
 from crossply.apiserver.served_resources import Version
-from crossply.compose.wire import encode_response
+from crossply.compose.wire_codec import encode_response
 from crossply.functions.builtin import load as load_function
 from crossply.functions.builtin.go_templating.engine.errors import TemplateError
 from crossply.functions.builtin.go_templating.program import FUNCTIONS, compile_text

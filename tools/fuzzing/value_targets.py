@@ -11,7 +11,7 @@ from typing import Any
 from crossply.compose.function_messages import Request, Resource, Response, Snapshot, State
 from crossply.compose.in_memory_cluster import InMemoryCluster
 from crossply.compose.operation_rendering import OperationRendering
-from crossply.compose.wire import decode_request, decode_response, encode_request, encode_response
+from crossply.compose.wire_codec import decode_request, decode_response, encode_request, encode_response
 from crossply.errors import CrossplyError
 from crossply.functions.builtin import PUBLISHED
 from crossply.functions.builtin import load as load_function

@@ -182,7 +182,7 @@ def subresources_of(resource: Resource, version: Version) -> dict[str, tuple[Kin
 
 @functools.cache
 def _built_in_rows() -> dict[tuple[str, str, str], Object]:
-    from crossply.apiserver.builtin.resource_table import table
+    from crossply.apiserver.builtin.kind_schema_table import table
 
     return {(row["group"], row["version"], row["plural"]): row for row in table().resources}
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Protocol
 
-from crossply.apiserver.apiextensions.crd_strategy import DEFINITIONS, DefinitionStrategy
+from crossply.apiserver.apiextensions.customresourcedefinition_strategy import DEFINITIONS, DefinitionStrategy
 from crossply.apiserver.builtin import strategy_for
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.replies import Reply

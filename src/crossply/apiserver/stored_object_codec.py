@@ -13,7 +13,7 @@ import orjson
 from crossply.apiserver.storage import Entry, Event, Key
 from crossply.values import Object
 from crossply.values.bounded_cache import BoundedCache
-from crossply.values.exact_size_bytes import compact_bytes
+from crossply.values.overallocated_bytes import compact_bytes
 
 SORTED, INDENTED = orjson.OPT_SORT_KEYS, orjson.OPT_INDENT_2
 

@@ -1,6 +1,6 @@
 """Server-side apply: managed fields, conflicts and merging.
 
-Everything here is pure: objects in, objects out, the time as an argument. `write_endpoint`
+Everything here is pure: objects in, objects out, the time as an argument. `request_scope`
 describes an endpoint (compile it once for a kind); `apply_operation` and `update_operation` are the two
 operations that managedFields knows. Below them: `schema_compiler` and `schema_types` (how the values of a
 schema merge), `path_elements` and `field_sets` (fieldsV1), `validate`, `owned_fields`, `compare`, `merge`
@@ -18,11 +18,11 @@ from crossply.apply.errors import (
     NotTyped,
 )
 from crossply.apply.managed_fields import with_old_times
-from crossply.apply.object_address import at_address
+from crossply.apply.object_identity_check import at_address
+from crossply.apply.request_scope import Scope, Version, custom_scopes
 from crossply.apply.scale_subresource import parent_entries, scale_entries
 from crossply.apply.schema_compiler import builtin_type, custom_type
 from crossply.apply.update_operation import update
-from crossply.apply.write_endpoint import Scope, Version, custom_scopes
 
 __all__ = [
     "Applied",

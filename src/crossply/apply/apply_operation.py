@@ -21,11 +21,11 @@ from crossply.apply.managed_fields import (
     with_entries,
     without_entries,
 )
-from crossply.apply.object_address import kind_text, named
+from crossply.apply.object_identity_check import kind_text, named
 from crossply.apply.ownership import Conflict, Conflicted, conflict_error, own_by_applying
+from crossply.apply.request_scope import Scope
 from crossply.apply.update_operation import NEVER_OWNED, empty, recorded
 from crossply.apply.validate import check, check_with_duplicates
-from crossply.apply.write_endpoint import Scope
 from crossply.values import Object, gojson
 
 _BEFORE = "before-first-apply"

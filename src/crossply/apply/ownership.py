@@ -25,8 +25,8 @@ from crossply.apply.field_sets import (
 from crossply.apply.managed_fields import UPDATE, Identity, Managers, Owned
 from crossply.apply.merge import Merge
 from crossply.apply.prune import leaves_nothing, prune
+from crossply.apply.request_scope import Scope
 from crossply.apply.schema_types import UNTYPED, MapType, Type
-from crossply.apply.write_endpoint import Scope
 from crossply.values import Object
 from crossply.values.goformat import sprintf
 

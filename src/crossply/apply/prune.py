@@ -14,8 +14,8 @@ from crossply.apply.errors import NotTyped
 from crossply.apply.field_sets import FieldSet, difference, intersection, is_member, union
 from crossply.apply.managed_fields import Managers, Owned
 from crossply.apply.path_elements import known_elements
+from crossply.apply.request_scope import Version, Versions
 from crossply.apply.schema_types import LIST, MAP, ListType, MapType, Type, form_of
-from crossply.apply.write_endpoint import Version, Versions
 from crossply.values import Object
 
 _CONVERTING_PRUNED = "failed to convert pruned object to last applied version"

@@ -19,10 +19,10 @@ from crossply.apply.managed_fields import (
     with_entries,
     without_entries,
 )
-from crossply.apply.object_address import named
+from crossply.apply.object_identity_check import named
 from crossply.apply.ownership import own_by_updating
+from crossply.apply.request_scope import Scope
 from crossply.apply.validate import check_with_duplicates
-from crossply.apply.write_endpoint import Scope
 from crossply.values import Object
 
 # Fields that the server itself maintains; they have no owner.

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from crossply.apply.errors import NotTyped
 from crossply.apply.path_elements import BadElement, described, item_element, item_elements
 from crossply.apply.schema_types import DEDUCED, UNTYPED, ListType, MapType, Type
+from crossply.values.go_type_names import go_type
 from crossply.values.goformat import sprintf
-from crossply.values.gotypes import go_type
 
 
 class Problem(NamedTuple):

@@ -18,7 +18,7 @@ from crossply.checking.known_kinds import KnownKinds
 from crossply.checking.object_validation import validated
 from crossply.checking.patch_fields import PatchedInput, unknown_fields
 from crossply.checking.step_functions import StepFunctions, builtin_of
-from crossply.compose.connection_detail_validation import check_contract
+from crossply.compose.connection_secret_key_coverage import check_contract
 from crossply.errors import CrossplyError
 from crossply.functions.builtin import NATIVE
 from crossply.functions.builtin.step_input_check import input_problem

@@ -12,8 +12,8 @@ from crossply.checking.finding import Finding, InvalidObject, Place, error
 from crossply.checking.known_kinds import GroupKind, KnownKinds
 from crossply.checking.object_validation import subject, validated
 from crossply.errors import CrossplyError
+from crossply.kinds.application_and_infrastructure_definitions import FIRST_DESIGN
 from crossply.kinds.definition import Definition, parse_definition
-from crossply.kinds.infrastructure_definitions import FIRST_DESIGN
 from crossply.manifests.manifest import Manifest
 from crossply.schema.field_errors import INVALID, FieldError
 from crossply.validation.extension_schemas import Extensions

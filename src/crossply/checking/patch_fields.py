@@ -23,7 +23,10 @@ from crossply.functions.builtin.patch_and_transform.dialect import (
     patch_type,
     target_path,
 )
-from crossply.functions.builtin.patch_and_transform.patch_input_paths import PlacedPatch, placed_patches
+from crossply.functions.builtin.patch_and_transform.patch_locations_in_input import (
+    PlacedPatch,
+    placed_patches,
+)
 from crossply.kinds.composition import TypeRef
 from crossply.manifests.manifest import Manifest
 from crossply.schema.builtin_schemas import object_meta

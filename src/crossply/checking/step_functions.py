@@ -151,7 +151,7 @@ def _fetches_modules(step: Step, function: Object | None, name: str | None) -> b
     if step.input is not None and any(scheme in dumps(step.input) for scheme in _FETCHED):
         return True
     if name == "starlark":
-        from crossply.functions.builtin.starlark.module_sources import loads_from_registry
+        from crossply.functions.builtin.starlark.registry_module_resolution import loads_from_registry
 
         return loads_from_registry(step.input or {})
     directory = "" if function is None else annotations_of(function).get(KCL_DIRECTORY, "")

@@ -56,7 +56,7 @@ class Preparation:
         self.xr = with_label(self.xr)
         check_compatible(self.xr, prepared_composition.composition)
         if self._definition is not None:
-            from crossply.compose.connection_detail_validation import (
+            from crossply.compose.connection_secret_key_coverage import (
                 check_contract,
             )  # only where a definition is known
 

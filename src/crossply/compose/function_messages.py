@@ -187,7 +187,7 @@ class Request:
         if self._first is not None:
             return self._first.tag
         if self._tag is None:
-            from crossply.compose.wire import request_tag
+            from crossply.compose.wire_codec import request_tag
 
             self._tag = request_tag(self)
         return self._tag

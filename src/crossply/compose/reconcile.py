@@ -13,14 +13,13 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
-from crossply.compose.composed_resource_limits import check_bounds, check_depth, check_named, check_not_itself
-from crossply.compose.composite_preparation import Preparation
-from crossply.compose.composite_status import (
-    admit_conditions,
-    legacy_status,
-    report_failure,
-    report_success,
+from crossply.compose.composed_resource_restrictions import (
+    check_bounds,
+    check_depth,
+    check_named,
+    check_not_itself,
 )
+from crossply.compose.composite_preparation import Preparation
 from crossply.compose.conditions import (
     DELETING,
     RECONCILE_PAUSED,
@@ -75,6 +74,12 @@ from crossply.compose.object_metadata import (
 from crossply.compose.observed_resources import observe
 from crossply.compose.pipeline import PipelineReport
 from crossply.compose.prepared_composition import PreparedComposition
+from crossply.compose.ready_and_synced_conditions import (
+    admit_conditions,
+    legacy_status,
+    report_failure,
+    report_success,
+)
 from crossply.compose.watch_requirements import watched_status
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import Step

@@ -20,7 +20,7 @@ from crossply.containers.launcher_client import current_launcher
 from crossply.containers.limit_enforcement import BY_WATCHING, enforced_limits, places
 from crossply.containers.oci_runtime import find_engine
 from crossply.containers.pasta import find_pasta, find_resolver, pasta_command
-from crossply.containers.root_filesystem import without_links
+from crossply.containers.root_filesystem_preparation import without_links
 from crossply.containers.settings import ISOLATED, MEBIBYTE, OWN, Settings
 from crossply.containers.user_namespace import Identity, map_for
 from crossply.xpkg.confined_directory import ConfinedDirectory

@@ -13,7 +13,7 @@ from crossply.xpkg.image_pull import pull_image, resolve
 from crossply.xpkg.image_reference import Reference, parse
 from crossply.xpkg.keychain import Keychain, default_keychain
 from crossply.xpkg.progress import Progress
-from crossply.xpkg.registry import Registries, Trust
+from crossply.xpkg.registry_session import Registries, Trust
 
 IF_NOT_PRESENT, ALWAYS, NEVER = "IfNotPresent", "Always", "Never"
 

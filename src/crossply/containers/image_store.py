@@ -20,7 +20,7 @@ import orjson
 
 from crossply.containers.failures import ImageMissing, StoreFull
 from crossply.containers.oci_spec import ROOT, volumes_of, working_directory
-from crossply.containers.root_filesystem import disk_usage, furnish, give_to
+from crossply.containers.root_filesystem_preparation import disk_usage, furnish, give_to
 from crossply.containers.user_namespace import own_identity
 from crossply.values import Object
 from crossply.values.digest import sha256_hex

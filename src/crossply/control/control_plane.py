@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from crossply.compose.function_messages import CAPABILITIES, REQUIRED_RESOURCES
-from crossply.control.calls.pipeline_functions import PipelineFunctions, watch_functions
+from crossply.control.calls.pipeline_function_calls import PipelineFunctions, watch_functions
 from crossply.control.calls.pipeline_inspector import PipelineInspector
 from crossply.control.calls.response_cache import ResponseCache
 from crossply.control.calls.response_store import ResponseStore
@@ -39,7 +39,7 @@ from crossply.control.rbac_grant_commands import explained
 from crossply.control.recorded_run_service import RunService
 from crossply.control.runtimes.container_runtime_assembly import ImageSettings
 from crossply.control.runtimes.runtime_set import Runtimes
-from crossply.control.webhooks.usage_protection import UsageProtection
+from crossply.control.webhooks.usage_protection_assembly import UsageProtection
 from crossply.control.webhooks.webhook_address import WebhookSettings
 from crossply.functions.remote import read_certificate
 from crossply.kube.client import Client

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from crossply.compose.function_messages import CAPABILITIES
-from crossply.control.calls.pipeline_functions import PipelineFunctions
+from crossply.control.calls.pipeline_function_calls import PipelineFunctions
 from crossply.control.calls.pipeline_inspector import PipelineInspector
-from crossply.control.composite_dependencies import Dependencies
+from crossply.control.composite_dependency_watches import Dependencies
 from crossply.control.openapi_schema_cache import PublishedSchemas
 from crossply.kube.client import Client
 from crossply.kube.discovery import Discovery

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.control.calls.pipeline_functions import CALL_SECONDS
+from crossply.control.calls.pipeline_function_calls import CALL_SECONDS
 from crossply.control.calls.runner_factory import CallSettings
 from crossply.control.controller_context import MOST_COMPOSED, CircuitLimits
 from crossply.control.package_manager.settings import PackageSettings

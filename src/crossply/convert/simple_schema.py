@@ -13,7 +13,7 @@ from crossply.convert.schema_inference import object_schema
 from crossply.convert.simple_schema_markers import apply_marker, parse_markers
 from crossply.values import Object
 from crossply.values.deepcopy import deepcopy
-from crossply.values.gotypes import go_type
+from crossply.values.go_type_names import go_type
 
 _ATOMIC = {"string": "string", "integer": "integer", "boolean": "boolean", "float": "number"}
 _DEEPEST = 16

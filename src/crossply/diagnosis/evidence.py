@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from crossply.compose.composite_status import INVALID_RESOURCES
 from crossply.compose.engine_field_paths import MODERN, Machinery, machinery_at
 from crossply.compose.object_metadata import uid_of
+from crossply.compose.ready_and_synced_conditions import INVALID_RESOURCES
 from crossply.kinds.definition import Definition, ServiceAccount
 from crossply.resource_tree.node import Node
 from crossply.values import Object

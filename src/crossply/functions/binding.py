@@ -288,7 +288,7 @@ def _to_completion(function: Object) -> Runner:
 
 
 def _in_container(function: Object, to_completion: bool) -> Runner:
-    from crossply.functions.command_containers import open_locally
+    from crossply.functions.cli_container_runners import open_locally
     from crossply.functions.docker_settings import read_settings
 
     settings = read_settings(_name(function), _package(function), _annotations(function))

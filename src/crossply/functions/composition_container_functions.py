@@ -13,12 +13,12 @@ from crossply.errors import CrossplyError
 from crossply.functions.containerized_function_runner_client import call_runner, is_our_own
 from crossply.functions.function_io.container_function_output import read
 from crossply.functions.function_io.container_function_stdin import write
-from crossply.functions.function_io.function_io_context import read_pipeline_state
+from crossply.functions.function_io.pipeline_context_state import read_pipeline_state
 from crossply.functions.one_shot_image_run import ImageRun, ImageRuns, keychain_of
 from crossply.kinds.composition import Step
 from crossply.kinds.composition_container_function import DEFAULT_ENDPOINT, ContainerFunction
 from crossply.xpkg.keychain import Keychain
-from crossply.xpkg.registry import Trust
+from crossply.xpkg.registry_session import Trust
 
 _NANOSECONDS = 1e9
 

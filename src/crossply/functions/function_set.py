@@ -41,7 +41,7 @@ class Runners:
         if step.container is None:
             return self.call(step.function, request, timeout)
         if self._container_functions is None:
-            from crossply.functions.command_containers import local_container_functions
+            from crossply.functions.cli_container_runners import local_container_functions
 
             self._container_functions = local_container_functions()
         return self._container_functions.open(step)(request, timeout)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import orjson
 
 from crossply.compose.function_messages import Request, Response
-from crossply.compose.wire import decode_response, encode_request, encode_response
+from crossply.compose.wire_codec import decode_response, encode_request, encode_response
 from crossply.functions.failures import FunctionReplyDamaged
 from crossply.functions.observed_state_check import with_warning
 from crossply.values.protobuf_struct import from_wire

@@ -19,7 +19,7 @@ from crossply.functions.failures import FunctionCrashed, FunctionSettingsWrong, 
 from crossply.values.quantity import QuantityError, parse
 from crossply.xpkg.keychain import CombinedKeychain, Keychain, KeychainError, from_secret
 from crossply.xpkg.progress import Progress
-from crossply.xpkg.registry import Trust
+from crossply.xpkg.registry_session import Trust
 
 _SECRET_FORMS = ((".dockerconfigjson", b"%s"), (".dockercfg", b'{"auths":%s}'))
 

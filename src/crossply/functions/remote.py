@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from crossply.compose.function_messages import Request, Response
-from crossply.compose.wire import WireError, decode_response, encode_request
+from crossply.compose.wire_codec import WireError, decode_response, encode_request
 from crossply.functions.channels import (
     BETA_METHOD,
     METHOD,

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from crossply.compose.function_messages import Function
-from crossply.compose.wire import decode_request, encode_response
+from crossply.compose.wire_codec import decode_request, encode_response
 from crossply.errors import CrossplyError
 from crossply.functions.channels import newest_state, read_certificate
 from crossply.functions.failures import FunctionError, ServeError

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from crossply.kinds.application_and_infrastructure_definitions import (
+    FIRST_DESIGN,
+    SpecTemplate,
+    parse_spec_template,
+)
 from crossply.kinds.composition import TypeRef
 from crossply.kinds.fields import Fields, KindError
-from crossply.kinds.infrastructure_definitions import FIRST_DESIGN, SpecTemplate, parse_spec_template
 from crossply.values import Object
 
 LEGACY_CLUSTER = "LegacyCluster"

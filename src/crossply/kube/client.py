@@ -24,7 +24,7 @@ from crossply.kube.list_options import Selection
 from crossply.kube.request_types import APPLY_PATCH, JSON, JSON_PATCH, MERGE_PATCH, Actor, Reply, Request
 from crossply.kube.transport import Transport
 from crossply.values import Object
-from crossply.values.exact_size_bytes import compact_bytes
+from crossply.values.overallocated_bytes import compact_bytes
 
 PAGE = 500
 Body = Object | bytes

@@ -34,7 +34,7 @@ from crossply.kube.watch import (
     changes,
 )
 from crossply.values import Object
-from crossply.values.exact_size_bytes import compact_bytes
+from crossply.values.overallocated_bytes import compact_bytes
 
 Index = Callable[[Object], Iterable[str]]
 """The values that an object is indexed under."""

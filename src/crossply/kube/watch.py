@@ -26,7 +26,7 @@ from crossply.kube.list_options import Selection
 from crossply.kube.response_lines import lines
 from crossply.values import Object
 from crossply.values.backoff import Backoff
-from crossply.values.exact_size_bytes import compact_bytes
+from crossply.values.overallocated_bytes import compact_bytes
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 RELIST, SYNCED, BOOKMARK = "RELIST", "SYNCED", "BOOKMARK"

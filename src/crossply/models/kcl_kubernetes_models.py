@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from crossply.models.kcl_models import HEADER
 from crossply.models.kcl_names import property_name
-from crossply.models.kubernetes_types import (
+from crossply.models.kubernetes_type_packages import (
     ANYTHING,
     LIST,
     MAP,

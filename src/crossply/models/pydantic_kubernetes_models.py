@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crossply.models.kubernetes_types import (
+from crossply.models.kubernetes_type_packages import (
     ANYTHING,
     LIST,
     META_PACKAGE,

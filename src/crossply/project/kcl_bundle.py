@@ -11,9 +11,9 @@ import os
 import re
 from collections.abc import Iterator
 
-from crossply.functions.builtin.kcl.imports import imports_of, without_documentation
-from crossply.functions.builtin.kcl.module_directory import ENDING
+from crossply.functions.builtin.kcl.imported_files import imports_of, without_documentation
 from crossply.functions.builtin.kcl.module_failures import ModuleError
+from crossply.functions.builtin.kcl.module_file_reader import ENDING
 from crossply.functions.builtin.kcl.module_manifest import MANIFEST, Manifest, read_manifest
 from crossply.functions.builtin.kcl.module_source_policy import access_of
 from crossply.functions.builtin.kcl.program_source import ProgramFiles, Source

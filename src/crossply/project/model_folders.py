@@ -149,8 +149,8 @@ def _content(path: str) -> bytes | None:
 
 
 def _python(crds: list[Object]) -> dict[str, str]:
-    from crossply.models.kind_models import models_in
-    from crossply.models.python_model_code import package_files
+    from crossply.models.dataclass_models import package_files
+    from crossply.models.structural_schema_classes import models_in
 
     used_names: dict[tuple[str, str], set[str]] = {}
     kinds = [kind for crd in crds for kind in models_in(crd, used_names)]

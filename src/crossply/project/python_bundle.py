@@ -12,7 +12,7 @@ from crossply.manifests.file_io import make_directory, write_file
 from crossply.project.python_program_files import missing_modules, python_files, relative_imports
 from crossply.sdk.function_file import MODELS_LINK, models_link_hint
 from crossply.xpkg.failures import BuildFailed
-from crossply.xpkg.single_file_project import FILE
+from crossply.xpkg.generated_python_project import FILE
 
 _FAILURE = "cannot write the program"
 

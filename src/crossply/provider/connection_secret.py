@@ -11,8 +11,8 @@ from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.core_kinds import SECRET
 from crossply.kube.failures import Conflict, KubeError, without_values
-from crossply.provider.secrets import secret_data
-from crossply.provider.watched_objects import WatchedObjects
+from crossply.provider.cached_object_reader import WatchedObjects
+from crossply.provider.secret_values import secret_data
 from crossply.values import Object
 
 MANAGER = "crossply-provider"

@@ -23,6 +23,7 @@ from crossply.kube.informer import Informer
 from crossply.kube.watch import Key
 from crossply.kube.write_guard import NotOwner
 from crossply.provider import reconcile_effects
+from crossply.provider.cached_object_reader import WatchedObjects
 from crossply.provider.comparison import external_from
 from crossply.provider.connection_secret import ConnectionSecrets
 from crossply.provider.context import Context
@@ -37,8 +38,7 @@ from crossply.provider.provider_declaration_errors import UnexpectedValue
 from crossply.provider.reconcile import reconcile_managed
 from crossply.provider.reconcile_effects import Poll, Reconciled, Retry
 from crossply.provider.reconcile_triggers import ReadObject, ReconcileTriggers
-from crossply.provider.secrets import Parameters, SecretReader, read_parameters
-from crossply.provider.watched_objects import WatchedObjects
+from crossply.provider.secret_values import Parameters, SecretReader, read_parameters
 from crossply.values import Object
 
 REPORT_SECONDS = 30.0

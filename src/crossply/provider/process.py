@@ -21,8 +21,8 @@ from crossply.kube.stop_signals import stop_requested
 from crossply.provider import managed_metrics
 from crossply.provider.managed_kind import ManagedKind
 from crossply.provider.package_files import CRDS, write_package_files
+from crossply.provider.provider_controllers import ProviderServer
 from crossply.provider.provider_directory import ProviderDirectory, load_provider
-from crossply.provider.serving import ProviderServer
 from crossply.record.http_pages import metrics_text, served
 from crossply.record.logs import start_logging
 from crossply.record.prometheus import CONTENT_TYPE

@@ -15,14 +15,14 @@ from crossply.compose.object_metadata import (
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.kind import Kind
+from crossply.provider.cached_object_reader import WatchedObjects
 from crossply.provider.connection_secret import MANAGER
 from crossply.provider.credential_types import Credentials, SecretData
 from crossply.provider.decode import Lookups, Path, decode, find_fields
 from crossply.provider.field_model import CredentialsField, SecretDataField
 from crossply.provider.managed_kind import ManagedKind, ProviderConfigKinds
 from crossply.provider.reconcile_triggers import ReadObject
-from crossply.provider.secrets import SecretReader
-from crossply.provider.watched_objects import WatchedObjects
+from crossply.provider.secret_values import SecretReader
 from crossply.values import Object
 
 NAME_LABEL = "crossplane.io/provider-config"

@@ -33,6 +33,6 @@ def obstacle(environ: Mapping[str, str]) -> str:
 
 def start_tracing() -> Callable[[], None]:
     """Trace every run from now on; returns how to send the rest and stop."""
-    from crossply.record.spans import start_spans
+    from crossply.record.opentelemetry_spans import start_spans
 
     return start_spans()

@@ -16,7 +16,7 @@ from crossply.values import Object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from crossply.project.functions import BestTag
+    from crossply.project.function_manifests import BestTag
 
 
 def available_functions(
@@ -27,7 +27,7 @@ def available_functions(
     missing = _missing(called, functions)
     if missing and project_file is not None:
         from crossply.project.folder import open_project
-        from crossply.project.functions import project_functions
+        from crossply.project.function_manifests import project_functions
 
         known = {name_of(function) for function in functions}
         added = project_functions(open_project(project_file), missing, best_tag)

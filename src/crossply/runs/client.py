@@ -19,9 +19,9 @@ from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.failures import Conflict, KubeError
 from crossply.kube.tls import tls_context
+from crossply.runs.compressed_run_records import read_run, read_summary
 from crossply.runs.errors import NoRecorder, RunAmbiguous, RunNotFound
 from crossply.runs.model import Run, RunSummary
-from crossply.runs.record_format import read_run, read_summary
 from crossply.runs.run_server_addresses import NAMESPACE, PATH, TOKEN_HEADER, Replica, announced
 from crossply.runs.viewers import AUDIENCE
 

@@ -27,8 +27,8 @@ from crossply.compose.object_metadata import (
     uid_of,
 )
 from crossply.compose.observed_resources import observe
+from crossply.kinds.application_and_infrastructure_definitions import FIRST_DESIGN
 from crossply.kinds.definition import Definition, Names
-from crossply.kinds.infrastructure_definitions import FIRST_DESIGN
 from crossply.runs.composition_manifest import composition_manifest
 from crossply.runs.errors import RunsError
 from crossply.runs.expected_result import expected_result

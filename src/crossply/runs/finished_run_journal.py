@@ -22,8 +22,8 @@ from zlib import crc32
 
 from crossply.apiserver.storage import PLAIN, ValueCodec
 from crossply.errors import CrossplyError
+from crossply.runs.captured_run_packing import RedactedRun
 from crossply.runs.model import Subject
-from crossply.runs.packing import RedactedRun
 
 FILES = ("runs.journal-0", "runs.journal-1")
 _FORMAT = b"cprun\x00\x00\x01"

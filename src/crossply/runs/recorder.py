@@ -22,9 +22,9 @@ import apsw
 from crossply.apiserver.storage import PLAIN, ValueCodec
 from crossply.record import control_plane_metrics as metrics
 from crossply.runs.capture import Capture
+from crossply.runs.captured_run_packing import RedactedRun, RunDraft, RunPacker
 from crossply.runs.finished_run_journal import RunJournal
-from crossply.runs.packing import RedactedRun, RunDraft, RunPacker
-from crossply.runs.store import IN_MEMORY, Limits, RunStore, StoredRun
+from crossply.runs.sqlite_run_store import IN_MEMORY, Limits, RunStore, StoredRun
 
 BATCH_SECONDS = 0.25
 """So long runs are gathered before they are stored."""

@@ -20,7 +20,7 @@ from crossply.certificates import Purpose, Span, new_authority, new_certificate,
 from crossply.errors import CrossplyError
 from crossply.kube.tls import load_private_pem
 from crossply.runs.run_server_addresses import PATH, TOKEN_HEADER
-from crossply.runs.store import RunStore, StoredRun
+from crossply.runs.sqlite_run_store import RunStore, StoredRun
 from crossply.runs.viewers import Viewer, Viewers, certificate_viewer
 from crossply.values import Object
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.models.kind_models import KindModel
 from crossply.models.python_names import literal, module_name
+from crossply.models.structural_schema_classes import KindModel
 from crossply.scaffold.function_package import function_files
 from crossply.values import Object
 

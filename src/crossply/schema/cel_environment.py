@@ -10,9 +10,9 @@ import functools
 import re
 from typing import Any, NamedTuple
 
+from crossply.schema.cel_error_translation import compile_issues
 from crossply.schema.cel_expression_rewriting import accepted
 from crossply.schema.cel_literal_checks import literal_issues
-from crossply.schema.cel_messages import compile_issues
 from crossply.schema.cel_program import Program
 from crossply.schema.cel_types import Declared
 

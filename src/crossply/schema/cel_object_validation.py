@@ -9,7 +9,7 @@ from __future__ import annotations
 from time import monotonic
 from typing import Any
 
-from crossply.schema.cel_messages import BUDGET_SPENT
+from crossply.schema.cel_error_translation import BUDGET_SPENT
 from crossply.schema.cel_program import SECONDS_TOGETHER
 from crossply.schema.cel_types import Declared, declare, escape, is_embedded
 from crossply.schema.field_errors import INVALID, FieldError

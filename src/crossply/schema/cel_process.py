@@ -16,7 +16,7 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
-from crossply.schema.cel_messages import OUT_OF_BUDGET
+from crossply.schema.cel_error_translation import OUT_OF_BUDGET
 from crossply.schema.cel_worker import LONGEST_REPLY, READY, read_value
 
 SECONDS = 2.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from crossply.schema.cel_messages import evaluation_failure, is_cost
+from crossply.schema.cel_error_translation import evaluation_failure, is_cost
 from crossply.schema.cel_types import Declared
 from crossply.schema.cel_values import WrongData, to_cel
 from crossply.schema.field_errors import (

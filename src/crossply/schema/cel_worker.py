@@ -12,7 +12,7 @@ import sys
 from datetime import datetime, timedelta
 from typing import Any
 
-from crossply.schema.cel_messages import OUT_OF_BUDGET
+from crossply.schema.cel_error_translation import OUT_OF_BUDGET
 
 MEMORY = 256 << 20
 """How many bytes of memory expressions may have beside what the process has at its start."""

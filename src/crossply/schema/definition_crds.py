@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from crossply.kinds.application_and_infrastructure_definitions import FIRST_DESIGN
 from crossply.kinds.definition import default_scope
 from crossply.kinds.definition_go_types import decode_xrd
-from crossply.kinds.infrastructure_definitions import FIRST_DESIGN
 from crossply.schema.crd_crossplane_fields import (
     LEGACY,
     NAMESPACED,
@@ -53,7 +53,7 @@ def offers_claim(xrd: Object) -> bool:
 def composite_crd(xrd: Object) -> Object:
     """The CRD of the composite resource that a definition defines."""
     if isinstance(xrd, dict) and xrd.get("kind") in FIRST_DESIGN:
-        from crossply.schema.first_design_crds import definition_crd
+        from crossply.schema.infrastructure_definition_crds import definition_crd
 
         return definition_crd(xrd)
     typed = decode_xrd(xrd)

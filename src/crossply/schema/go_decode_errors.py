@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.schema.builtin_go_types import GoTypes, go_types
-from crossply.schema.go_type_precheck import INTEGER_BITS, UNSIGNED_BITS, reader_of
+from crossply.schema.fast_go_type_check import INTEGER_BITS, UNSIGNED_BITS, reader_of
 from crossply.values import Object
 
 _INTEGERS = frozenset((*INTEGER_BITS, *UNSIGNED_BITS))

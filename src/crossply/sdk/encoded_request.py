@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from crossply.compose import wire_decode
-from crossply.compose.wire import WireError, encode_response
+from crossply.compose.wire_codec import WireError, encode_response
 from crossply.compose.wire_decode import read_entries, read_fields, read_message
 from crossply.compose.wire_encode import write_chunk, write_entry
 from crossply.sdk import struct_cache as struct_cache

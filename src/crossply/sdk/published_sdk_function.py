@@ -11,7 +11,7 @@ from inspect import iscoroutinefunction
 from typing import Any, NoReturn
 
 from crossply.compose import function_messages
-from crossply.compose.wire import decode_response, encode_request
+from crossply.compose.wire_codec import decode_response, encode_request
 from crossply.functions.server import Refused
 from crossply.sdk.coroutine_runner import CoroutineRunner
 from crossply.sdk.error_response import encoded_error_response

@@ -15,7 +15,7 @@ from math import isfinite
 from typing import Any, Generic, TypeVar
 
 from crossply.values import Object
-from crossply.values.exact_size_bytes import compact_bytes
+from crossply.values.overallocated_bytes import compact_bytes
 from crossply.values.protobuf_struct import StructError, decode_struct, encode_struct, from_wire, varint
 
 Value = TypeVar("Value")

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from crossply.compose.object_metadata import annotations_of, metadata_of, name_of
-from crossply.testing.strict_fields import SuiteError
 from crossply.testing.suite import Path
+from crossply.testing.suite_field_reader import SuiteError
 from crossply.values import Object
 from crossply.values.differences import MISSING
 

@@ -20,7 +20,7 @@ from crossply.kube.discovery import Discovery, UnknownKind
 from crossply.kube.failures import KubeError
 from crossply.kube.kind import Kind
 from crossply.testing.results import BROKEN, FAILED, PASSED, CaseResult, Finding
-from crossply.testing.strict_fields import Reader
+from crossply.testing.suite_field_reader import Reader
 from crossply.testing.upbound_tests import lenient
 from crossply.values import Object
 from crossply.values.yaml import Document

@@ -23,7 +23,7 @@ from crossply.rendering.running_functions import caller, running
 from crossply.testing.expectation_check import unmet_assertions
 from crossply.testing.report import finding_of
 from crossply.testing.results import BROKEN, FAILED, PASSED, CaseResult, Finding
-from crossply.testing.strict_fields import Reader
+from crossply.testing.suite_field_reader import Reader
 from crossply.testing.upbound_tests import (
     Place,
     assertions_in,

@@ -16,7 +16,7 @@ from crossply.project.folder import ProjectFolder
 from crossply.project.model_folders import refresh_own_models, schemas_path
 from crossply.project.python_program_files import python_files
 from crossply.testing.python_worker import PACKAGE
-from crossply.testing.strict_fields import SuiteError
+from crossply.testing.suite_field_reader import SuiteError
 from crossply.values import Object
 from crossply.values.yaml import YamlError, read_documents
 

@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from crossply.functions.builtin.python.script_environment import LAZY_IMPORTS, audit_hook
-from crossply.functions.builtin.sandbox.limits import MEMORY, SECONDS
+from crossply.functions.builtin.sandbox.limit_constants import MEMORY, SECONDS
 from crossply.functions.builtin.sandbox.worker import Answer, ProgramFailed, TimeLimitExceeded
 
 PACKAGE = "tests_of_project"

@@ -25,8 +25,8 @@ from crossply.compose.object_metadata import (
 )
 from crossply.compose.prepared_composition import PreparedComposition
 from crossply.errors import CrossplyError
-from crossply.testing.strict_fields import SuiteError
 from crossply.testing.suite import EVERYTHING, ObservedChange
+from crossply.testing.suite_field_reader import SuiteError
 from crossply.values import Object
 from crossply.values.differences import carried
 from crossply.values.merge_patch import merge_patch

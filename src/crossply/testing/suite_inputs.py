@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable
 from functools import cache, partial
 from typing import NamedTuple
 
-from crossply.compose.connection_detail_validation import check_contract
+from crossply.compose.connection_secret_key_coverage import check_contract
 from crossply.compose.engine_field_paths import Machinery
 from crossply.compose.prepared_composition import PreparedComposition, prepare
 from crossply.kinds.definition import parse_definition
@@ -17,8 +17,8 @@ from crossply.rendering import inputs
 from crossply.rendering.available_functions import available_functions, find_project_file
 from crossply.rendering.required_schemas import apply_definition_defaults, load_schemas
 from crossply.testing.reconcile_rounds import InitialState
-from crossply.testing.strict_fields import SuiteError
 from crossply.testing.suite import Case, Path, Source, Suite
+from crossply.testing.suite_field_reader import SuiteError
 from crossply.testing.upbound_tests import adopted
 from crossply.values import Object
 from crossply.values.endless_files import is_pipe_or_device

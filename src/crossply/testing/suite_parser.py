@@ -6,7 +6,6 @@ from typing import Any
 
 from crossply.kinds.fields import Fields, KindError
 from crossply.testing.snapshots import file_name
-from crossply.testing.strict_fields import Reader, SuiteError, one_of
 from crossply.testing.suite import (
     ALLOW,
     API_VERSION,
@@ -27,6 +26,7 @@ from crossply.testing.suite import (
     Source,
     Suite,
 )
+from crossply.testing.suite_field_reader import Reader, SuiteError, one_of
 from crossply.testing.upbound_tests import is_upbound_test, read_composition_test
 from crossply.values.api_version import api_group
 from crossply.values.durations import parse_duration

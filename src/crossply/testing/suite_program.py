@@ -13,7 +13,7 @@ from typing import NamedTuple
 from crossply.project import file_in
 from crossply.project.folder import open_project
 from crossply.rendering.available_functions import find_project_file
-from crossply.testing.strict_fields import SuiteError
+from crossply.testing.suite_field_reader import SuiteError
 from crossply.testing.upbound_tests import COMPOSITION_TEST, E2E_TEST, is_upbound_test, items_of
 from crossply.values import Object
 from crossply.values.yaml import Document

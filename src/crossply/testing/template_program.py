@@ -15,7 +15,7 @@ from crossply.functions.builtin.go_templating.engine.nodes import Source
 from crossply.functions.builtin.go_templating.engine.signatures import Function
 from crossply.functions.builtin.go_templating.program import compile_source
 from crossply.functions.builtin.go_templating.template_sources import SourceError, read_templates
-from crossply.testing.strict_fields import SuiteError
+from crossply.testing.suite_field_reader import SuiteError
 from crossply.values import Object
 from crossply.values.yaml import YamlError, read_documents
 

@@ -21,8 +21,8 @@ from crossply.compose.resource_names import child_name
 from crossply.kinds.upbound_project import API_VERSIONS
 from crossply.project.folder import ProjectFolder, open_project
 from crossply.rendering.available_functions import find_project_file
-from crossply.testing.strict_fields import Reader, SuiteError
 from crossply.testing.suite import Assertion, Case, CaseInputs, Expectation, Path, Round, Source, Suite
+from crossply.testing.suite_field_reader import Reader, SuiteError
 from crossply.values import Object
 from crossply.values.api_version import api_group
 from crossply.values.yaml import Document

@@ -11,7 +11,7 @@ from crossply.compose.object_metadata import name_of
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.kind import Kind
-from crossply.record.metrics_page import (
+from crossply.record.prometheus_text_parser import (
     CACHE_HITS,
     FUNCTION,
     FUNCTION_CALLS,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from crossply.ui.cluster_view import ClusterView
     from crossply.ui.session import Session
     from crossply.ui.settings import Settings
-    from crossply.ui.viewer import Viewer
+    from crossply.ui.viewer_connection import Viewer
 
 
 class MissingRight(CrossplyError):

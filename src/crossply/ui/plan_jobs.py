@@ -7,10 +7,10 @@ from collections import OrderedDict
 from weakref import WeakKeyDictionary
 
 from crossply.compose.object_metadata import name_of
-from crossply.control.planning.plan_run import PlanRequest, PlanResult, make_plan
+from crossply.control.planning.plan_entry_point import PlanRequest, PlanResult, make_plan
 from crossply.errors import CrossplyError
 from crossply.kube.config import ClusterConfig
-from crossply.ui.viewer import Viewer
+from crossply.ui.viewer_connection import Viewer
 from crossply.values import Object
 
 SECONDS = 120.0

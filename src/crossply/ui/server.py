@@ -28,7 +28,7 @@ from crossply.ui.security import (
 )
 from crossply.ui.session import Session, Sessions
 from crossply.ui.settings import Settings
-from crossply.ui.viewer import Viewer
+from crossply.ui.viewer_connection import Viewer
 
 MOST_BODY = 2 * 1024 * 1024
 _STOP_SECONDS = 1.0

@@ -77,8 +77,8 @@ class Extensions:
 
     def _publish(self) -> None:
         """Add the requirement that a publication offers, once its definition is known."""
-        from crossply.kinds.infrastructure_definitions import parse_publication
-        from crossply.schema.first_design_crds import requirement_crd
+        from crossply.kinds.application_and_infrastructure_definitions import parse_publication
+        from crossply.schema.infrastructure_definition_crds import requirement_crd
 
         for publication in list(self._publications):
             definition = self._definitions.get(parse_publication(publication).definition)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from crossply.values.go_type_names import go_type
 from crossply.values.goformat_parse import Directive, Plan, plan
 from crossply.values.goformat_verbs import PLAIN, Flags, FormatError, checked_length, print_value
-from crossply.values.gotypes import go_type
 
 _MAX_STAR = 1_000_000
 

@@ -10,6 +10,7 @@ import sys
 from typing import Any, NamedTuple
 
 from crossply.errors import CrossplyError
+from crossply.values.go_type_names import go_type
 from crossply.values.gonumbers import format_float
 from crossply.values.goquote import (
     can_backquote,
@@ -20,7 +21,6 @@ from crossply.values.goquote import (
     quote_rune_ascii,
     utf8,
 )
-from crossply.values.gotypes import go_type
 
 _INTEGER_VERBS = {"v": "d", "O": "o"} | {verb: verb for verb in "dboxX"}
 _PREFIXES = {"b": "0b", "x": "0x", "X": "0X"}

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from crossply.errors import CrossplyError
 from crossply.values import Object
 from crossply.values.deepcopy import equal
+from crossply.values.go_type_names import go_type
 from crossply.values.gojson import dumps
-from crossply.values.gotypes import go_type
 
 
 class MergeOptions(NamedTuple):

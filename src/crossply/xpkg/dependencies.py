@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from crossply.compose.composite_status import first_few
+from crossply.compose.ready_and_synced_conditions import first_few
 from crossply.values import Object
 from crossply.values.semver import InvalidVersion, Version, compare, parse
 from crossply.values.semver_constraints import InvalidConstraint, compiled, satisfies

@@ -21,7 +21,7 @@ from crossply.xpkg.failures import BadArchive, TooLarge, WrongDigest
 from crossply.xpkg.image import Image, decode_object
 from crossply.xpkg.image_manifests import architecture, check_manifest, choose, from_manifest
 from crossply.xpkg.image_reference import Reference, check_digest
-from crossply.xpkg.registry import Registries, RegistryRequest, read_bounded, scope_of
+from crossply.xpkg.registry_session import Registries, RegistryRequest, read_bounded, scope_of
 
 _AT_ONCE = 3
 _MOST_NESTED = 4

@@ -13,8 +13,8 @@ from crossply.xpkg.image import Image, Manifest, encode, encode_index
 from crossply.xpkg.image_reference import Reference
 from crossply.xpkg.media_types import OCI_INDEX
 from crossply.xpkg.progress import Progress
-from crossply.xpkg.registry import Registries, RegistryRequest, scope_of
 from crossply.xpkg.registry_failures import NotInRegistry, RegistryError
+from crossply.xpkg.registry_session import Registries, RegistryRequest, scope_of
 
 PIECE = 16 << 20
 """Larger blobs are sent in pieces of this size."""

@@ -24,8 +24,8 @@ from crossply.xpkg.image_push import has_blob, push_blob, put_manifest
 from crossply.xpkg.image_reference import Reference, parse, parse_tag
 from crossply.xpkg.package_stream_extraction import stream_of
 from crossply.xpkg.package_yaml import read
-from crossply.xpkg.registry import Registries
 from crossply.xpkg.registry_failures import NotInRegistry
+from crossply.xpkg.registry_session import Registries
 
 _MOST_PACKAGES = 10_000
 _MOST_MANIFESTS = 1_000

@@ -11,7 +11,7 @@ from functools import cache
 
 from crossply.kinds.gostructs import GoType
 from crossply.values.api_version import split_api_version
-from crossply.xpkg.go_struct_notation import declare
+from crossply.xpkg.go_struct_declaration_parser import declare
 
 _METADATA = """
 ObjectMeta: name?string generateName?string namespace?string selfLink?string uid?types.UID$ \

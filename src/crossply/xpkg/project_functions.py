@@ -18,6 +18,7 @@ from crossply.values.yaml import dump
 from crossply.xpkg import media_types as media
 from crossply.xpkg.archive_reader import gzipped, read_archive
 from crossply.xpkg.failures import BuildFailed
+from crossply.xpkg.generated_python_project import FILE, KCL_NEEDS, kcl_project_around, project_around
 from crossply.xpkg.image import Image, Layer, append, encode, encode_index
 from crossply.xpkg.layer_writer import Entry, write_layer
 from crossply.xpkg.package_build import pack, read_examples, reading
@@ -26,7 +27,6 @@ from crossply.xpkg.project_configuration import place_in
 from crossply.xpkg.python_project_image import read_project, with_project
 from crossply.xpkg.requirements_file import read_requirements
 from crossply.xpkg.run_to_completion_image import plain_tarball
-from crossply.xpkg.single_file_project import FILE, KCL_NEEDS, kcl_project_around, project_around
 
 PYTHON_IMAGE = "gcr.io/distroless/python3-debian13:nonroot"
 ITS_PYTHON = "3.13"

@@ -22,8 +22,8 @@ from crossply.xpkg.failures import PackagesError
 from crossply.xpkg.image_manifests import check_manifest
 from crossply.xpkg.image_pull import manifest, read_blob
 from crossply.xpkg.image_reference import Reference, check_digest
-from crossply.xpkg.registry import Registries
 from crossply.xpkg.registry_failures import NotInRegistry
+from crossply.xpkg.registry_session import Registries
 
 _ANNOTATION = "dev.cosignproject.cosign/signature"
 _TYPES = ("cosign container image signature", "atomic container signature")

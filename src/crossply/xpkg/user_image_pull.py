@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from crossply.xpkg.image import Image
     from crossply.xpkg.image_pull import PulledImage
     from crossply.xpkg.image_reference import Reference
-    from crossply.xpkg.registry import Registries
+    from crossply.xpkg.registry_session import Registries
 
 
 class RegistryUser(Protocol):
@@ -125,7 +125,7 @@ async def session(user: RegistryUser, label: str, insecure: bool = False) -> Asy
 
     from crossply.xpkg.keychain import default_keychain
     from crossply.xpkg.progress import ProgressBar
-    from crossply.xpkg.registry import Registries, Trust
+    from crossply.xpkg.registry_session import Registries, Trust
 
     trust = Trust(insecure=insecure, proxies=getproxies_environment())
     with ProgressBar(user.stderr, label) as bar:

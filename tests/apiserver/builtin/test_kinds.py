@@ -7,9 +7,9 @@ import json
 import pytest
 
 from crossply.apiserver import builtin
-from crossply.apiserver.builtin.resource_table import definitions, names_by_kind, table
+from crossply.apiserver.builtin.kind_schema_table import definitions, names_by_kind, table
 from crossply.apply.schema_compiler import builtin_type
-from crossply.schema.structural import structural_problem
+from crossply.schema.structural_schema_check import structural_problem
 from tests.support.apiserver.builtin_kinds import by_kind
 
 NEEDED = [

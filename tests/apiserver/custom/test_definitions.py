@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crossply.apiserver.apiextensions.condition_list import find
-from crossply.apiserver.apiextensions.crd_status import FINALIZER
+from crossply.apiserver.apiextensions.crd_status_conditions import FINALIZER
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.storage import Store
 from crossply.values import Object

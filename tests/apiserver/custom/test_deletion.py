@@ -6,7 +6,7 @@ import pytest
 
 from crossply.apiserver.apiextensions.crd_controller import DEFINITIONS
 from crossply.apiserver.apiextensions.crd_finalizer import delete_definition
-from crossply.apiserver.apiextensions.crd_status import FINALIZER
+from crossply.apiserver.apiextensions.crd_status_conditions import FINALIZER
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.delete_options import DeleteOptions
 from crossply.apiserver.endpoints.request_info import RequestInfo, User

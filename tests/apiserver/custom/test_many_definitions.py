@@ -11,7 +11,7 @@ import pytest
 from crossply.apiserver.apiextensions import cel_rule_compiler, structural_validation
 from crossply.apiserver.apiextensions.cel_rule_compiler import with_numbered_fields
 from crossply.apiserver.apiextensions.cel_size_estimates import sizes
-from crossply.apiserver.apiextensions.schema_stripping import (
+from crossply.apiserver.apiextensions.crd_without_schemas import (
     definition_with_managed_fields,
 )
 from crossply.apiserver.apiextensions.schema_survey import is_plain

@@ -6,7 +6,7 @@ import pytest
 
 from crossply.apiserver.endpoints.body_decoding import read_body
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.registry.normalization import normalize
+from crossply.apiserver.registry.defaulting_and_pruning import normalize
 from tests.support.apiserver.store_bench import Bench, bench
 
 DEPLOYMENT = b"""{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "one"},

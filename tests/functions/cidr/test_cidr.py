@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from crossply.compose.function_messages import SEVERITY_FATAL, Request, Resource, Response, State
-from crossply.functions.builtin.cidr.context_path import ABSENT, lookup
 from crossply.functions.builtin.cidr.function import MAX_SUBNETS, run
-from crossply.functions.builtin.cidr.gjson_query import PathSyntaxError
+from crossply.functions.builtin.cidr.gjson_array_query import PathSyntaxError
+from crossply.functions.builtin.cidr.gjson_path import ABSENT, lookup
 from crossply.functions.builtin.cidr.networks import NetworkError, host, netmask, parse_network, subnet
 from crossply.functions.reply_limits import Limits, TooMuchAtOnce, reset_limits, set_limits
 from tests.support.functions.original_comparison import (

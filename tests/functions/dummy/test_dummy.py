@@ -20,7 +20,7 @@ from crossply.compose.function_messages import (
     SchemaSelector,
     State,
 )
-from crossply.compose.wire import encode_response
+from crossply.compose.wire_codec import encode_response
 from crossply.functions.builtin.dummy import run
 
 BEFORE = State(

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from crossply.compose.function_messages import NO_STATE, Request, Resource, State
-from crossply.compose.wire import decode_request, encode_request
+from crossply.compose.wire_codec import decode_request, encode_request
 from crossply.functions.builtin.go_templating.function import run
 from crossply.values.protobuf_struct import to_wire
 

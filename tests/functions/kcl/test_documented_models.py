@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.functions.builtin.kcl.imports import SchemaPackage, words_of
+from crossply.functions.builtin.kcl.imported_files import SchemaPackage, words_of
 
 HEADER = '"""\nGenerated. Do not edit.\n"""\nimport meta.v1\n\n'
 FAN = HEADER + 'schema Fan:\n    r"""\n    Unlike a Lamp, a Fan moves.\n    """\n    size?: int\n'

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from crossply.functions.builtin.kcl import imports, registry_modules
-from crossply.functions.builtin.kcl.imports import FileCollector
-from crossply.functions.builtin.kcl.module_directory import ModuleTree
+from crossply.functions.builtin.kcl import imported_files, registry_modules
+from crossply.functions.builtin.kcl.imported_files import FileCollector
 from crossply.functions.builtin.kcl.module_failures import ModuleError
+from crossply.functions.builtin.kcl.module_file_reader import ModuleTree
 from crossply.functions.builtin.kcl.module_source_policy import CACHE, REGISTRIES, access_of
 from crossply.functions.builtin.kcl.registry_modules import fetch_module
 from crossply.functions.builtin.kcl.shared_private_names import with_shared_members
@@ -142,11 +142,11 @@ def test_names_of_modules_are_shared_in_time_that_grows_with_the_text() -> None:
 
 
 def test_a_module_with_too_many_imports_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imports, "MAX_FILES", 100)
+    monkeypatch.setattr(imported_files, "MAX_FILES", 100)
     (tmp_path / "main.k").write_text("".join(f"import p{n}\n" for n in range(200)))
     collector = FileCollector({"/main": ModuleTree(str(tmp_path), None)}, {})
     with pytest.raises(ModuleError, match="more than 100 imports"):
-        collector.add_file(imports.Place("/main", "main.k"))
+        collector.add_file(imported_files.Place("/main", "main.k"))
 
 
 @needs("docker-registry")

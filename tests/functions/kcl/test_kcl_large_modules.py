@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crossply.functions.builtin.kcl.imports import SchemaPackage, words_of
+from crossply.functions.builtin.kcl.imported_files import SchemaPackage, words_of
 from tests.support.functions.kcl import composed
 
 MODELS = {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crossply.functions.builtin.kcl.module_directory import ModuleTree
+from crossply.functions.builtin.kcl.module_file_reader import ModuleTree
 from crossply.functions.builtin.kcl.module_source_policy import CACHE, REGISTRIES
 from tests.support.functions.kcl import answered, composed, fatal_of
 from tests.support.functions.kcl_modules import push

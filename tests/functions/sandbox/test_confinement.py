@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from crossply.functions.builtin.sandbox.confinement import filter_program
-from crossply.functions.builtin.sandbox.system_calls import FIRST_VIRTUAL_DESCRIPTOR, SYSTEM_CALLS
+from crossply.functions.builtin.sandbox.system_call_numbers import FIRST_VIRTUAL_DESCRIPTOR, SYSTEM_CALLS
 
 ALLOWED, REFUSED, TRAPPED = 0x7FFF0000, 0x00050001, 0x00030000
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}

@@ -17,7 +17,7 @@ import pytest
 from crossply.compose.function_messages import Request, Resource, State
 from crossply.functions.builtin import load
 from crossply.functions.builtin.sandbox.confinement import filter_program
-from crossply.functions.builtin.sandbox.limits import MAX_REPLY, MEMORY
+from crossply.functions.builtin.sandbox.limit_constants import MAX_REPLY, MEMORY
 from crossply.functions.builtin.sandbox.pool import Pool, ProgramError
 
 LINUX = pytest.mark.skipif(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from crossply.apiserver.apiextensions.crd_controller import DEFINITIONS, Definitions
 from crossply.apiserver.apiextensions.crd_defaults import default_definition, fresh_status
-from crossply.apiserver.apiextensions.crd_status import marked_for_deletion
+from crossply.apiserver.apiextensions.crd_status_conditions import marked_for_deletion
 from crossply.apiserver.builtin import resources
 from crossply.apiserver.served_resources import Registry
 from crossply.apiserver.server_context import ServerContext

@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from crossply.apiserver.builtin import resources
-from crossply.apiserver.controllers.namespace.finalization import delete_namespace
+from crossply.apiserver.controllers.namespace.deletion_and_finalize import delete_namespace
 from crossply.apiserver.controllers.startup import Controllers
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.delete_options import DeleteOptions
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.registry.create import create as create_object
+from crossply.apiserver.registry.defaulting_and_pruning import normalize
 from crossply.apiserver.registry.delete import delete as delete_object
-from crossply.apiserver.registry.normalization import normalize
 from crossply.apiserver.registry.update import update as update_object
 from crossply.apiserver.served_resources import Names, Registry, Resource, Version
 from crossply.apiserver.server_context import ServerContext

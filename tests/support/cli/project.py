@@ -8,7 +8,7 @@ from crossply.xpkg import media_types as media
 from crossply.xpkg.image import Image
 from crossply.xpkg.image_push import push_images
 from crossply.xpkg.image_reference import parse
-from crossply.xpkg.registry import Registries
+from crossply.xpkg.registry_session import Registries
 from tests.support.images import STREAM, archive, image, member
 
 ARCHITECTURES = ("amd64", "arm64")

@@ -10,7 +10,7 @@ from crossply.xpkg.image_pull import ResolvedImage, manifest, pull_image
 from crossply.xpkg.image_reference import parse
 from crossply.xpkg.package_stream_extraction import stream_of
 from crossply.xpkg.package_yaml import Package, read
-from crossply.xpkg.registry import Registries
+from crossply.xpkg.registry_session import Registries
 from tests.support.images import archive, image, member
 from tests.support.programs import needs
 

@@ -29,8 +29,8 @@ from crossply.compose.in_memory_reconcile import NOW, RESOURCE_VERSION
 from crossply.compose.object_metadata import owner_from
 from crossply.compose.prepared_composition import prepare
 from crossply.compose.resource_names import child_name
-from crossply.compose.wire import encode_request
-from crossply.control.composite_dependencies import Dependencies
+from crossply.compose.wire_codec import encode_request
+from crossply.control.composite_dependency_watches import Dependencies
 from crossply.control.composites.circuit_breaker import CircuitBreaker
 from crossply.control.composites.composed_store import ComposedStore
 from crossply.control.composites.composite_writes import FINALIZER

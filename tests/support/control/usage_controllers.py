@@ -13,7 +13,7 @@ import pytest
 from crossply.control.control_plane import LOCAL_WEBHOOKS, ControlPlane
 from crossply.control.controller_context import plane_for
 from crossply.control.usages.usage_model import USAGE
-from crossply.control.webhooks.usage_protection import UsageProtection
+from crossply.control.webhooks.usage_protection_assembly import UsageProtection
 from crossply.control.webhooks.webhook_address import WebhookSettings
 from crossply.kube.client import Client
 from crossply.values import Object

@@ -10,7 +10,7 @@ from crossply.xpkg.image import Image, Layer, append
 from crossply.xpkg.image_push import push_image
 from crossply.xpkg.image_reference import parse
 from crossply.xpkg.layer_writer import Entry, write_layer
-from crossply.xpkg.registry import Registries
+from crossply.xpkg.registry_session import Registries
 from crossply.xpkg.run_to_completion_image import LABEL, RUNS_TO_COMPLETION
 from tests.support.e2e.packages import FUNCTION, HEALTHY, Packages
 from tests.support.e2e.scenario import Scenario

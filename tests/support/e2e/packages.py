@@ -18,7 +18,7 @@ from crossply.xpkg.image import Image, encode
 from crossply.xpkg.image_push import push_image
 from crossply.xpkg.image_reference import parse
 from crossply.xpkg.keychain import Keychain
-from crossply.xpkg.registry import Registries, Trust
+from crossply.xpkg.registry_session import Registries, Trust
 from tests.support.e2e.kubeconfig import kubeconfig_for
 from tests.support.e2e.scenario import COMPOSITION, DEFINITION, Scenario, condition
 from tests.support.images import package

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from crossply.xpkg.image_push import push_image
 from crossply.xpkg.image_reference import parse
 from crossply.xpkg.keychain import DockerConfig
-from crossply.xpkg.registry import Registries, Trust
+from crossply.xpkg.registry_session import Registries, Trust
 from tests.support.e2e.packages import HOME, IMAGE_CONFIG, Packages
 from tests.support.e2e.scenario import SECRET, Scenario, condition
 from tests.support.signatures import by, payload, signature

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from crossply.kube.client import Client
-from crossply.record.metrics_page import parse
+from crossply.record.prometheus_text_parser import parse
 
 READS = frozenset({"GET", "LIST"})
 STREAMS = frozenset({"WATCH", "WATCHLIST", "CONNECT"})

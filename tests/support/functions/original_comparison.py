@@ -15,7 +15,7 @@ import yaml
 from google.protobuf import json_format
 
 from crossply.compose.function_messages import Function
-from crossply.compose.wire import decode_request, encode_response
+from crossply.compose.wire_codec import decode_request, encode_response
 from crossply.functions.proto.v1 import run_function_pb2 as messages
 from tests.support.paths import TESTS
 

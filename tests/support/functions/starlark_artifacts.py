@@ -13,7 +13,7 @@ from crossply.xpkg.blob_content import Blob, digest_of, in_memory
 from crossply.xpkg.image_push import push_blob, put_manifest
 from crossply.xpkg.image_reference import parse
 from crossply.xpkg.media_types import OCI_MANIFEST
-from crossply.xpkg.registry import Registries
+from crossply.xpkg.registry_session import Registries
 
 ARTIFACT = "application/vnd.fn-starlark.modules.v1+tar"
 ARCHIVE = "application/vnd.fn-starlark.layer.v1.tar"

@@ -18,7 +18,7 @@ from crossply.values import Object
 from crossply.xpkg.image import Image
 from crossply.xpkg.image_push import push_image
 from crossply.xpkg.image_reference import parse
-from crossply.xpkg.registry import Registries
+from crossply.xpkg.registry_session import Registries
 from tests.support.chart_installation import allowing, composing, manifests
 from tests.support.cluster.real_cluster import RealCluster
 from tests.support.node import images, relay

@@ -16,8 +16,8 @@ from crossply.kube.core_kinds import CRD, EVENT, SECRET
 from crossply.kube.failures import AlreadyExists, KubeError
 from crossply.kube.kind import Kind
 from crossply.provider.crd import crds_of
+from crossply.provider.provider_controllers import ProviderServer
 from crossply.provider.provider_directory import load_provider
-from crossply.provider.serving import ProviderServer
 from crossply.values import Object
 from crossply.values.backoff import RetryPauses
 from tests.support.patience import PATIENCE

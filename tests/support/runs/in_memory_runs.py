@@ -22,10 +22,10 @@ from crossply.errors import CrossplyError
 from crossply.kinds.composition import parse_composition
 from crossply.kinds.definition import Definition
 from crossply.runs.capture import CallNote, Capture
+from crossply.runs.compressed_run_records import read_run
 from crossply.runs.model import Run
-from crossply.runs.record_format import read_run
 from crossply.runs.recorder import RunRecorder
-from crossply.runs.store import IN_MEMORY, RunStore
+from crossply.runs.sqlite_run_store import IN_MEMORY, RunStore
 from crossply.values import Object
 
 FINALIZER = "composite.apiextensions.crossplane.io"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.compose.function_messages import READY_TRUE, Request, Resource, State
-from crossply.compose.wire import decode_response, encode_request
+from crossply.compose.wire_codec import decode_response, encode_request
 from crossply.sdk import function
 from crossply.values.protobuf_struct import to_wire
 

@@ -13,7 +13,7 @@ from crossply.apiserver.admission.attributes import Attributes
 from crossply.apiserver.admission.cel_environment import Authorize, asking, authorizer_value
 from crossply.apiserver.admission.cel_expressions import Expression, Outcome, as_data
 from crossply.errors import CrossplyError
-from crossply.schema.cel_messages import BUDGET_SPENT
+from crossply.schema.cel_error_translation import BUDGET_SPENT
 from crossply.schema.cel_program import LARGEST_DATA, SECONDS_TOGETHER, data_size
 from crossply.values import Object
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from crossply.apiserver.admission.cel_environment import new_environment
+from crossply.schema.cel_error_translation import compile_issues
 from crossply.schema.cel_expression_rewriting import rewritten
-from crossply.schema.cel_messages import compile_issues
 from crossply.schema.field_errors import INVALID, FieldError
 from crossply.values import Object
 

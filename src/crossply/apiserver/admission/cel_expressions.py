@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from crossply.apiserver.admission.cel_environment import new_environment
+from crossply.schema.cel_error_translation import compile_issues, evaluation_failure, is_cost
 from crossply.schema.cel_expression_rewriting import accepted
-from crossply.schema.cel_messages import compile_issues, evaluation_failure, is_cost
 from crossply.schema.cel_program import Program
 
 _NAMES = ("object", "oldObject", "request", "params", "namespaceObject", "variables", "authorizer")

@@ -14,7 +14,7 @@ from crossply.apiserver.admission.webhook_index import Webhook
 from crossply.apiserver.builtin import decode_problem
 from crossply.apiserver.endpoints.body_decoding import check_depth
 from crossply.apiserver.patches.json_patch import JsonPatchError, json_patch
-from crossply.apiserver.registry.normalization import with_defaults
+from crossply.apiserver.registry.defaulting_and_pruning import with_defaults
 from crossply.apiserver.server_context import ServerContext
 from crossply.values import Object
 from crossply.values.goquote import quote

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from crossply.apiserver.admission.cel_environment import new_environment
 from crossply.apiserver.served_resources import Registry, Resource
+from crossply.schema.cel_error_translation import compile_issues
 from crossply.schema.cel_expression_rewriting import rewritten
-from crossply.schema.cel_messages import compile_issues
 from crossply.schema.cel_types import Declared, declare
 from crossply.values import Object
 

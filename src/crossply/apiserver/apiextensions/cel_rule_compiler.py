@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 from crossply.apiserver.apiextensions.cel_rule_cost import estimate
 from crossply.apiserver.apiextensions.cel_size_estimates import Sized, restricted_size, sizes
 from crossply.schema.cel_ast import Checked, Node, read_checked, uses_variable
+from crossply.schema.cel_error_translation import compile_issues
 from crossply.schema.cel_expression_rewriting import TOKEN, accepted
 from crossply.schema.cel_literal_checks import literal_issues
-from crossply.schema.cel_messages import compile_issues
 from crossply.schema.cel_types import Declared, declare, restricted, words_in
 from crossply.values import Object
 

@@ -22,7 +22,7 @@ from crossply.apiserver.apiextensions.condition_list import is_true, with_condit
 from crossply.apiserver.apiextensions.crd_controller_writes import finish_definition, write_definition
 from crossply.apiserver.apiextensions.crd_finalizer import remove_instances
 from crossply.apiserver.apiextensions.crd_resource import resource_from
-from crossply.apiserver.apiextensions.crd_status import (
+from crossply.apiserver.apiextensions.crd_status_conditions import (
     COMPLETED,
     IN_PROGRESS,
     NEVER_ESTABLISHED,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from crossply.apiserver.apiextensions.schema_stripping import (
+from crossply.apiserver.apiextensions.crd_without_schemas import (
     definition_with_managed_fields,
 )
 from crossply.apiserver.server_context import ServerContext

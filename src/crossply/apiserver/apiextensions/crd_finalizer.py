@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 from functools import partial
 
-from crossply.apiserver.apiextensions.crd_status import marked_for_deletion
+from crossply.apiserver.apiextensions.crd_status_conditions import marked_for_deletion
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.delete_options import DeleteOptions
 from crossply.apiserver.endpoints.request_info import RequestInfo, User

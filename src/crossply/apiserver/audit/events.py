@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import orjson
 
-from crossply.apiserver.auth.identities import user_info
+from crossply.apiserver.auth.system_users_and_groups import user_info
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.values import Object
 from crossply.values.timestamps import format_timestamp

@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from crossply.apiserver.auth.identities import ANONYMOUS, CREDENTIAL_ID, authenticated
 from crossply.apiserver.auth.service_account_tokens import AccountTokens
 from crossply.apiserver.auth.static_tokens import StaticTokens
+from crossply.apiserver.auth.system_users_and_groups import ANONYMOUS, CREDENTIAL_ID, authenticated
 from crossply.apiserver.auth.token_results import TokenIdentity, TokenRefused
 from crossply.apiserver.endpoints.request_info import User
 from crossply.apiserver.endpoints.status_errors import unauthorized

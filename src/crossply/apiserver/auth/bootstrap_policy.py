@@ -6,8 +6,13 @@ Kubernetes' order, because SelfSubjectRulesReview and `kubectl describe` show it
 
 from __future__ import annotations
 
-from crossply.apiserver.auth.identities import AUTHENTICATED, MASTERS, SERVICE_ACCOUNTS, UNAUTHENTICATED
 from crossply.apiserver.auth.rbac.rules import GROUP, Rule
+from crossply.apiserver.auth.system_users_and_groups import (
+    AUTHENTICATED,
+    MASTERS,
+    SERVICE_ACCOUNTS,
+    UNAUTHENTICATED,
+)
 from crossply.values import Object
 
 AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate"

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from crossply.apiserver.auth.identities import MASTERS
 from crossply.apiserver.auth.rbac import Authorizer
 from crossply.apiserver.auth.rbac.forbidden_errors import resolution_problems
 from crossply.apiserver.auth.rbac.rule_coverage import FULL_AUTHORITY, TooManyParts, compact, uncovered
 from crossply.apiserver.auth.rbac.rules import GROUP, Rule, parse_rules, quoted
+from crossply.apiserver.auth.system_users_and_groups import MASTERS
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.endpoints.status_errors import StatusError, forbidden, not_found
 from crossply.values import Object

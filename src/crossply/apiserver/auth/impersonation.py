@@ -15,7 +15,9 @@ from itertools import groupby
 from typing import Any, Protocol
 from urllib.parse import unquote
 
-from crossply.apiserver.auth.identities import (
+from crossply.apiserver.auth.rbac import Authorizer
+from crossply.apiserver.auth.rbac.forbidden_errors import denied
+from crossply.apiserver.auth.system_users_and_groups import (
     ANONYMOUS,
     AUTHENTICATED,
     MASTERS,
@@ -26,8 +28,6 @@ from crossply.apiserver.auth.identities import (
     split_account,
     split_node,
 )
-from crossply.apiserver.auth.rbac import Authorizer
-from crossply.apiserver.auth.rbac.forbidden_errors import denied
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.endpoints.status_errors import StatusError, bad_request
 from crossply.values.goquote import quote

@@ -11,10 +11,10 @@ from datetime import datetime
 from typing import Any
 
 from crossply.apiserver.auth.authentication import Authenticator
-from crossply.apiserver.auth.identities import user_info
 from crossply.apiserver.auth.rbac import Authorizer
 from crossply.apiserver.auth.rbac.forbidden_errors import resolution_problems
 from crossply.apiserver.auth.review_field_types import check_types, known_fields
+from crossply.apiserver.auth.system_users_and_groups import user_info
 from crossply.apiserver.auth.token_results import TokenRefused
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.endpoints.status_errors import Cause, bad_request, invalid

@@ -9,7 +9,9 @@ from uuid import uuid4
 
 import orjson
 
-from crossply.apiserver.auth.identities import (
+from crossply.apiserver.auth.rbac.rules import quoted
+from crossply.apiserver.auth.store_protocols import Key, ReadableStore
+from crossply.apiserver.auth.system_users_and_groups import (
     CREDENTIAL_ID,
     NODE_NAME,
     NODE_UID,
@@ -19,8 +21,6 @@ from crossply.apiserver.auth.identities import (
     account_username,
     authenticated,
 )
-from crossply.apiserver.auth.rbac.rules import quoted
-from crossply.apiserver.auth.store_protocols import Key, ReadableStore
 from crossply.apiserver.auth.token_results import TokenIdentity, TokenRefused
 from crossply.apiserver.auth.token_signing import SigningKey, unverified_issuer
 from crossply.apiserver.endpoints.request_info import User

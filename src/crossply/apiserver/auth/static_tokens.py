@@ -9,7 +9,7 @@ import csv
 import hashlib
 from collections.abc import Mapping
 
-from crossply.apiserver.auth.identities import MASTERS, authenticated
+from crossply.apiserver.auth.system_users_and_groups import MASTERS, authenticated
 from crossply.apiserver.auth.token_results import TokenFileError
 from crossply.apiserver.endpoints.request_info import User
 

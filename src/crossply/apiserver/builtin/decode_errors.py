@@ -6,13 +6,13 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
-from crossply.apiserver.apiextensions.schema_stripping import without_plain_schemas
+from crossply.apiserver.apiextensions.crd_without_schemas import without_plain_schemas
 from crossply.apiserver.builtin.go_scalars import LEAVES
-from crossply.apiserver.builtin.resource_table import definitions, names_by_kind
+from crossply.apiserver.builtin.kind_schema_table import definitions, names_by_kind
 from crossply.apiserver.served_resources import Resource
 from crossply.schema.builtin_go_types import type_of_kind
+from crossply.schema.fast_go_type_check import Check, struct
 from crossply.schema.go_decode_errors import type_problem
-from crossply.schema.go_type_precheck import Check, struct
 from crossply.values import Object
 
 _PYTHON: dict[str, tuple[type, ...]] = {

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from crossply.apiserver.builtin.go_scalars import LEAVES
-from crossply.apiserver.builtin.resource_table import names_by_kind, table
+from crossply.apiserver.builtin.kind_schema_table import names_by_kind, table
 from crossply.apiserver.served_resources import Resource
 from crossply.values import Object
 from crossply.values.recursive_type_cache import DefinitionCache

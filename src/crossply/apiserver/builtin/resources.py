@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from crossply.apiserver.builtin.kind_schema_table import definitions, names_by_kind, table
 from crossply.apiserver.builtin.printers import columns_of
-from crossply.apiserver.builtin.resource_table import definitions, names_by_kind, table
 from crossply.apiserver.served_resources import Names, Resource, ScalePaths, Version
 from crossply.values import Object
 

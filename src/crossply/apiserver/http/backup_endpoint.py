@@ -14,7 +14,7 @@ import tempfile
 from aiohttp import web
 
 from crossply.apiserver.endpoints.status_errors import too_many_requests
-from crossply.apiserver.http.connections import SOFTWARE
+from crossply.apiserver.http.connection_acceptor import SOFTWARE
 from crossply.apiserver.storage import Store
 
 PATH = "/crossply/backup"

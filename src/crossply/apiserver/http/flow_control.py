@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from crossply.apiserver.auth.identities import MASTERS
+from crossply.apiserver.auth.system_users_and_groups import MASTERS
 from crossply.apiserver.endpoints.request_info import User
 
 

@@ -9,7 +9,7 @@ from aiohttp import web
 from crossply.apiserver.auth.rbac.role_index import RESOURCES
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.replies import warning_headers
-from crossply.apiserver.http.connections import SOFTWARE, Connection
+from crossply.apiserver.http.connection_acceptor import SOFTWARE, Connection
 from crossply.apiserver.http.error_replies import as_status
 from crossply.apiserver.http.rate_limited_log import RateLimitedLog
 from crossply.apiserver.metrics import Metrics

@@ -17,15 +17,15 @@ from urllib.parse import parse_qsl
 from aiohttp import web
 
 from crossply.apiserver.audit.request_record import AuditRecorder
-from crossply.apiserver.auth.identities import ANONYMOUS
 from crossply.apiserver.auth.request_filter import AuthFilter
+from crossply.apiserver.auth.system_users_and_groups import ANONYMOUS
 from crossply.apiserver.endpoints.replies import Reply, indented
 from crossply.apiserver.endpoints.request_info import RequestInfo, User, parse_request
 from crossply.apiserver.endpoints.status_errors import bad_request, no_such_path, too_many_requests
 from crossply.apiserver.http import backup_endpoint
 from crossply.apiserver.http.backup_endpoint import Backups
 from crossply.apiserver.http.bounded_body_reader import read_body
-from crossply.apiserver.http.connections import SOFTWARE, Connections
+from crossply.apiserver.http.connection_acceptor import SOFTWARE, Connections
 from crossply.apiserver.http.error_replies import as_status, error_reply
 from crossply.apiserver.http.flow_control import FairBudget, Flow, Reservation, current_flow, flow_of
 from crossply.apiserver.http.limits import Limits

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from crossply.apiserver.audit import AuditLog
 from crossply.apiserver.endpoints.replies import Reply
-from crossply.apiserver.http.connections import Connections
+from crossply.apiserver.http.connection_acceptor import Connections
 from crossply.apiserver.metrics.request_metrics import BOUNDS, Labels, Metrics
 from crossply.apiserver.storage import Store
 from crossply.record.process_metrics import process_families

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Iterable
 from typing import Any
 
-from crossply.apiserver.builtin.resource_table import definitions as built_in
-from crossply.apiserver.builtin.resource_table import names_by_kind
+from crossply.apiserver.builtin.kind_schema_table import definitions as built_in
+from crossply.apiserver.builtin.kind_schema_table import names_by_kind
 from crossply.apiserver.served_resources import Resource, Version
 from crossply.values import Object
 

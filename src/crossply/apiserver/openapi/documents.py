@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import orjson
 
-from crossply.apiserver.builtin.resource_table import definitions as built_in
+from crossply.apiserver.builtin.kind_schema_table import definitions as built_in
 from crossply.apiserver.openapi.definitions import (
     META,
     SCALE,

@@ -10,8 +10,8 @@ from crossply.apiserver.served_resources import Resource, Version
 from crossply.apply import ApplyConflict, ApplyError, Scope, builtin_type, custom_type
 from crossply.apply import Version as TypedVersion
 from crossply.apply.field_sets import FIELD
+from crossply.apply.request_scope import relabelled
 from crossply.apply.schema_types import Type
-from crossply.apply.write_endpoint import relabelled
 from crossply.values.bounded_cache import SharedCache
 
 _STATUS = {"f:status": FIELD}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crossply.apiserver import builtin
 from crossply.apiserver.event_loop_offloading import encoded_weight
-from crossply.apiserver.registry.normalization import with_fitting_defaults
+from crossply.apiserver.registry.defaulting_and_pruning import with_fitting_defaults
 from crossply.apiserver.served_resources import Resource
 from crossply.apiserver.server_context import ServerContext
 from crossply.values import Object

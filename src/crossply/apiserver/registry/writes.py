@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from crossply.apiserver.apiextensions.crd_strategy import DEFINITIONS
-from crossply.apiserver.apiextensions.schema_stripping import (
+from crossply.apiserver.apiextensions.crd_without_schemas import (
     definition_with_managed_fields,
 )
+from crossply.apiserver.apiextensions.customresourcedefinition_strategy import DEFINITIONS
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.status_errors import (
     MOST_CAUSES,

@@ -8,7 +8,7 @@ from crossply.apiserver.endpoints.negotiation import negotiate_for
 from crossply.apiserver.endpoints.query_options import check_write_options
 from crossply.apiserver.endpoints.replies import Reply, reply_object
 from crossply.apiserver.registry.create import create as create_object
-from crossply.apiserver.registry.normalization import normalize
+from crossply.apiserver.registry.defaulting_and_pruning import normalize
 from crossply.apiserver.server_context import ServerContext
 
 

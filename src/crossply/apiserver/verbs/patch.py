@@ -29,7 +29,7 @@ from crossply.apiserver.endpoints.status_errors import (
 )
 from crossply.apiserver.patches.json_patch import MAX_COPIED_BYTES, MAX_OPERATIONS, JsonPatchError, json_patch
 from crossply.apiserver.registry.apply_scopes import as_status
-from crossply.apiserver.registry.normalization import normalize, with_defaults
+from crossply.apiserver.registry.defaulting_and_pruning import normalize, with_defaults
 from crossply.apiserver.registry.update import Change, create_or_update
 from crossply.apiserver.registry.update import update as update_object
 from crossply.apiserver.registry.writes import scope_of

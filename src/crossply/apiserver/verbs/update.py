@@ -9,7 +9,7 @@ from crossply.apiserver.endpoints.negotiation import negotiate_for
 from crossply.apiserver.endpoints.query_options import check_write_options
 from crossply.apiserver.endpoints.replies import Reply, reply_object
 from crossply.apiserver.endpoints.status_errors import conflict
-from crossply.apiserver.registry.normalization import normalize
+from crossply.apiserver.registry.defaulting_and_pruning import normalize
 from crossply.apiserver.registry.update import create_or_update
 from crossply.apiserver.registry.update import update as update_object
 from crossply.apiserver.server_context import ServerContext

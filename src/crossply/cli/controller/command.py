@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from crossply.cli.controller.concurrency_flags import WORK_FLAGS, options_of
 from crossply.cli.controller.control_plane_process import (
     HEALTH_PROBE_PORT,
     probes_served,
     run_plane,
 )
+from crossply.cli.controller.feature_and_limit_flags import WORK_FLAGS, options_of
 from crossply.cli.controller.function_flags import CALL_FLAGS, call_settings
 from crossply.cli.controller.observability_flags import (
     IN_A_CLUSTER,

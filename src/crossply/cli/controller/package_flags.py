@@ -84,7 +84,7 @@ def _settings(invocation: Invocation, directory: str) -> PackageSettings:
     from urllib.request import getproxies_environment
 
     from crossply.control.package_manager.settings import PackageSettings
-    from crossply.xpkg.registry import Trust
+    from crossply.xpkg.registry_session import Trust
 
     trust = Trust(
         authority=_read(invocation["ca-bundle-path"]),

@@ -76,7 +76,7 @@ def run_settings(
         return None
     from crossply.apiserver.storage import PLAIN
     from crossply.runs.recorder import RunSettings
-    from crossply.runs.store import Limits
+    from crossply.runs.sqlite_run_store import Limits
 
     limits = Limits(
         runs_per_object=max(invocation["max-runs"], 1), bytes=max(invocation["max-runs-size"], 1) << 20

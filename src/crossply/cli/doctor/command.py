@@ -56,7 +56,7 @@ async def _cluster(invocation: Invocation, config: ClusterConfig) -> AsyncIterat
     import http.client
     from datetime import UTC, datetime
 
-    from crossply.cli.doctor.connection import check_connection, greet
+    from crossply.cli.doctor.certificates_and_clock import check_connection, greet
     from crossply.kube.client import Client
 
     try:

@@ -23,7 +23,7 @@ from crossply.values.yaml.text_edit import item_inserted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from crossply.models.kind_models import KindModel
+    from crossply.models.structural_schema_classes import KindModel
     from crossply.scaffold.project_function import Composed
 
 _PYTHON, _TEMPLATES, _KCL = "python", "go-templating", "kcl"
@@ -143,8 +143,8 @@ def _templates(folder: ProjectFolder, path: str) -> dict[str, str]:
 
 
 def _python(folder: ProjectFolder, name: str, step: _Step | None) -> dict[str, str]:
-    from crossply.models.kind_models import models_in
-    from crossply.models.python_model_code import package_files
+    from crossply.models.dataclass_models import package_files
+    from crossply.models.structural_schema_classes import models_in
     from crossply.scaffold.project_function import python_files
 
     used_names: dict[tuple[str, str], set[str]] = {}

@@ -21,7 +21,7 @@ def run(invocation: Invocation) -> int:
 
 def _serve(name: str, invocation: Invocation) -> None:
     # Imported here: gRPC takes longer to load than most commands take to run.
-    from crossply.compose.wire import decode_request, encode_response
+    from crossply.compose.wire_codec import decode_request, encode_response
     from crossply.sdk.serving import serve
 
     function = builtin.load(name)

@@ -9,9 +9,9 @@ from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.cli.new.new_files import FORCE, write_new
 from crossply.compose.object_metadata import text_in
 from crossply.manifests.files import SourceError, read_documents
-from crossply.models.kind_models import KindModel, models_in
-from crossply.models.python_model_code import package_files
+from crossply.models.dataclass_models import package_files
 from crossply.models.python_names import module_name
+from crossply.models.structural_schema_classes import KindModel, models_in
 from crossply.values.yaml import Document
 
 _PYTHON, _KCL = "python", "kcl"

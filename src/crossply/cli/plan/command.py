@@ -14,7 +14,7 @@ from crossply.cli.framework.progress import progress
 from crossply.cli.local_control_plane.data_directory import data_directories_near
 
 if TYPE_CHECKING:
-    from crossply.control.planning.plan_run import PlanResult
+    from crossply.control.planning.plan_entry_point import PlanResult
 
 NOTHING, FAILING, CHANGES = 0, 1, 3
 """Exit codes."""
@@ -24,7 +24,7 @@ def run(invocation: Invocation) -> int:
     """Make the plan and write it."""
     import asyncio
 
-    from crossply.control.planning.plan_run import PlanRequest, make_plan
+    from crossply.control.planning.plan_entry_point import PlanRequest, make_plan
     from crossply.kube.config import load_config
     from crossply.manifests.files import read_objects
 

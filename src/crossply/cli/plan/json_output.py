@@ -9,9 +9,9 @@ import orjson
 
 from crossply.compose.object_metadata import name_of, namespace_of, text_in
 from crossply.control.planning.change_tree import NONE, Node
+from crossply.control.planning.dry_run_planner import Plan
 from crossply.control.planning.field_changes import Field
-from crossply.control.planning.plan_run import PlanResult
-from crossply.control.planning.planner import Plan
+from crossply.control.planning.plan_entry_point import PlanResult
 from crossply.values import Object
 from crossply.values.differences import MISSING
 

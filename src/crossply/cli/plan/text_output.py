@@ -12,7 +12,7 @@ from crossply.cli.plan.json_output import summary
 from crossply.control.kinds import REVISION
 from crossply.control.planning.change_tree import CREATE, NONE, Node, label_of
 from crossply.control.planning.field_changes import Field
-from crossply.control.planning.plan_run import PlanResult
+from crossply.control.planning.plan_entry_point import PlanResult
 from crossply.kube.core_kinds import CLUSTER_ROLE, CRD
 from crossply.values import Object
 from crossply.values.differences import MISSING

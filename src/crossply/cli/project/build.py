@@ -116,7 +116,7 @@ class _Build:
 
     def _sources(self) -> list[FunctionSource]:
         """The sources of all functions, checked before the first is built."""
-        from crossply.project.functions import refresh_models
+        from crossply.project.function_manifests import refresh_models
         from crossply.xpkg.project_functions import find_source, functions_of
 
         sources = []

@@ -23,7 +23,7 @@ from crossply.xpkg.user_image_pull import error_prefix
 if TYPE_CHECKING:
     from crossply.xpkg.image import Image
     from crossply.xpkg.image_reference import Reference
-    from crossply.xpkg.registry import Registries
+    from crossply.xpkg.registry_session import Registries
 
 
 def run(invocation: Invocation) -> int:

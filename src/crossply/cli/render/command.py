@@ -129,7 +129,7 @@ def _render(
 
 
 def _check_contract(definition: Object, composition: Composition) -> None:
-    from crossply.compose.connection_detail_validation import check_contract
+    from crossply.compose.connection_secret_key_coverage import check_contract
     from crossply.kinds.definition import parse_definition
 
     check_contract(parse_definition(definition), composition)

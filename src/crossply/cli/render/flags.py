@@ -16,7 +16,7 @@ from crossply.values.yaml import YamlError, read_first
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from crossply.project.functions import BestTag
+    from crossply.project.function_manifests import BestTag
 
 CONTEXT_FILES = Flag(
     "context-files",

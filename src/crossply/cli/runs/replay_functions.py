@@ -31,7 +31,7 @@ def check_names(replaced: Iterable[str], called: Collection[str]) -> None:
 
 def functions_in_directories(directories: Mapping[str, str]) -> list[Object]:
     """The functions of `--function NAME=DIR`."""
-    from crossply.project.functions import function_in
+    from crossply.project.function_manifests import function_in
 
     functions = []
     for name, directory in directories.items():

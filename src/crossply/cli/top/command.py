@@ -83,7 +83,7 @@ async def _read(source: Source) -> tuple[Reading | None, str]:
 
     from crossply.cli.top.metrics_source import NoMetrics
     from crossply.cli.top.rates import Reading
-    from crossply.record.metrics_page import added
+    from crossply.record.prometheus_text_parser import added
 
     try:
         pages = await source()

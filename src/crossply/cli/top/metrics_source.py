@@ -17,7 +17,7 @@ from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.failures import KubeError
 from crossply.kube.kind import Kind
-from crossply.record.metrics_page import Samples, parse
+from crossply.record.prometheus_text_parser import Samples, parse
 
 _POD = Kind("", "v1", "Pod", "pods", True)
 _SELECTOR = "app.kubernetes.io/name=crossply"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.record.metrics_page import (
+from crossply.record.prometheus_text_parser import (
     CACHE_HITS,
     FUNCTION,
     FUNCTION_CALLS,

@@ -14,7 +14,8 @@ from crossply.cli.apiserver.encryption_flags import (
     encryption_words,
     take_key_variable,
 )
-from crossply.cli.controller.concurrency_flags import (
+from crossply.cli.controller.control_plane_process import run_plane, unless_stopped
+from crossply.cli.controller.feature_and_limit_flags import (
     CONTROLLED_ROLLOUT,
     EXTRA_RESOURCES,
     FUNCTION_TIMEOUT,
@@ -22,7 +23,6 @@ from crossply.cli.controller.concurrency_flags import (
     OPERATIONS,
     activation_of,
 )
-from crossply.cli.controller.control_plane_process import run_plane, unless_stopped
 from crossply.cli.controller.function_flags import HOST_ACCESS_FLAGS, host_access
 from crossply.cli.controller.observability_flags import (
     HERE_ONLY,

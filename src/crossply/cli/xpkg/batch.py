@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crossply.xpkg.image import Image
     from crossply.xpkg.image_reference import Reference
     from crossply.xpkg.provider_family_build import PackageNaming, Platform, Sources
-    from crossply.xpkg.registry import Registries
+    from crossply.xpkg.registry_session import Registries
 
     Bases = dict[Platform, Image]
 

@@ -9,7 +9,7 @@ from crossply.errors import CrossplyError
 
 if TYPE_CHECKING:
     from crossply.xpkg.mirror import Sink
-    from crossply.xpkg.registry import Registries
+    from crossply.xpkg.registry_session import Registries
 
 _LAYOUT = "oci:"
 

@@ -11,7 +11,7 @@ from crossply.errors import CrossplyError
 if TYPE_CHECKING:
     from crossply.xpkg.image import Image
     from crossply.xpkg.image_reference import Reference
-    from crossply.xpkg.registry import Registries
+    from crossply.xpkg.registry_session import Registries
 
 
 def run(invocation: Invocation) -> int:

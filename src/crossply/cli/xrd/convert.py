@@ -8,9 +8,13 @@ from typing import NamedTuple
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.cli.framework.input_output_flags import write_output
 from crossply.errors import CrossplyError
+from crossply.kinds.application_and_infrastructure_definitions import (
+    FIRST_DESIGN,
+    PUBLICATION,
+    parse_publication,
+)
 from crossply.kinds.definition import LEGACY_CLUSTER
 from crossply.kinds.definition_go_types import DefinitionDecodeError, decode_xrd
-from crossply.kinds.infrastructure_definitions import FIRST_DESIGN, PUBLICATION, parse_publication
 from crossply.manifests.file_io import ConvertError, make_directory, read_input, write_file
 from crossply.schema.definition_crds import composite_crd, crds_of
 from crossply.values import Object
@@ -100,7 +104,7 @@ def _is_first_design(definition: object) -> bool:
 
 def _first_design_crds(definition: Object, text: bytes, source: str) -> list[Object]:
     """The CRD of a definition of the first design, and of the requirement if the same file publishes it."""
-    from crossply.schema.first_design_crds import requirement_crd
+    from crossply.schema.infrastructure_definition_crds import requirement_crd
 
     crds = [composite_crd(definition)]
     for document in read_documents(text, source):

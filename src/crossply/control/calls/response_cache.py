@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from crossply.compose.function_messages import SECOND, Request, Response
 from crossply.compose.requirements import is_fatal
-from crossply.compose.wire import encode_response, request_tag
+from crossply.compose.wire_codec import encode_response, request_tag
 from crossply.control.calls.response_store import ResponseStore
 from crossply.control.calls.runner_protocol import Answer
 from crossply.values.bounded_cache import BoundedCache

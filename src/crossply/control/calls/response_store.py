@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from crossply.compose.function_messages import Request, Response
-from crossply.compose.wire import decode_response, encode_response
+from crossply.compose.wire_codec import decode_response, encode_response
 from crossply.errors import CrossplyError
 from crossply.record import control_plane_metrics as metrics
 

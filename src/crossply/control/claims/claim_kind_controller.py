@@ -16,7 +16,7 @@ from crossply.control.claims.sync import (
     claim_reference,
     referenced_name,
 )
-from crossply.control.composite_dependencies import (
+from crossply.control.composite_dependency_watches import (
     SETTLING_SECONDS,
     Interest,
     awaited_after,

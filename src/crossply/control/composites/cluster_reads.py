@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 
 import orjson
 
-from crossply.compose.composed_resource_limits import check_count
+from crossply.compose.composed_resource_restrictions import check_count
 from crossply.compose.connection_secret import decode_data
 from crossply.compose.effect_driver import Handlers
 from crossply.compose.effects import (
@@ -30,7 +30,7 @@ from crossply.compose.function_messages import (
 from crossply.compose.in_memory_cluster import NotFound
 from crossply.control.calls.pipeline_inspector import InspectedRun
 from crossply.control.calls.runner_protocol import Answer
-from crossply.control.composite_dependencies import Interest
+from crossply.control.composite_dependency_watches import Interest
 from crossply.control.controller_context import Plane
 from crossply.errors import CrossplyError
 from crossply.kube.core_kinds import CRD, SECRET

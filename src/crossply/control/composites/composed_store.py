@@ -26,7 +26,7 @@ from crossply.compose.object_metadata import controller_of, name_of, namespace_o
 from crossply.compose.observed_resources import Observed
 from crossply.compose.reconcile import CANNOT_OBSERVE
 from crossply.control.apply_digests import LastApplied
-from crossply.control.composite_dependencies import Interest
+from crossply.control.composite_dependency_watches import Interest
 from crossply.control.composites.connection_secrets import find_secret
 from crossply.control.controller_context import Plane
 from crossply.kube.core_kinds import SECRET

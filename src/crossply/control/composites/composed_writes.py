@@ -12,10 +12,10 @@ from crossply.compose.errors import ComposeError
 from crossply.compose.garbage_collection import Deletion
 from crossply.compose.object_metadata import labels_of, name_of, namespace_of, uid_of
 from crossply.compose.resource_names import COMPOSED_MANAGER, composed_manager
-from crossply.control.composite_dependencies import Interest
+from crossply.control.composite_dependency_watches import Interest
 from crossply.control.composites.composed_store import ComposedStore, limit_concurrency
 from crossply.control.controller_context import Plane
-from crossply.control.managed_fields import is_applied, upgrade_to_apply
+from crossply.control.managed_field_ownership import is_applied, upgrade_to_apply
 from crossply.errors import CrossplyError
 from crossply.kube.failures import Invalid, KubeError
 from crossply.kube.kind import Kind

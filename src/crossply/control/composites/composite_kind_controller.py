@@ -9,11 +9,11 @@ import orjson
 from crossply.compose.engine_field_paths import Machinery, machinery_at
 from crossply.compose.object_metadata import uid_of
 from crossply.compose.selection import is_pinned
-from crossply.control.composite_dependencies import SETTLING_SECONDS
+from crossply.control.composite_dependency_watches import SETTLING_SECONDS
 from crossply.control.composites.circuit_breaker import CircuitBreaker
 from crossply.control.composites.composed_store import ComposedStore
 from crossply.control.composites.composition_selection import Compositions
-from crossply.control.composites.reconcile_triggers import CHANGED, STARTED
+from crossply.control.composites.reconcile_reasons import CHANGED, STARTED
 from crossply.control.composites.reconciler import CompositeReconciler
 from crossply.control.composites.service_account import composing
 from crossply.control.controller_context import Plane

@@ -40,7 +40,7 @@ from crossply.compose.pipeline import PipelineReport
 from crossply.compose.prepared_composition import PreparedComposition
 from crossply.compose.reconcile import Reconciled, Settings, reconcile
 from crossply.compose.selection import Selected
-from crossply.control.composite_dependencies import Interest, awaited_after, takes_effect_later
+from crossply.control.composite_dependency_watches import Interest, awaited_after, takes_effect_later
 from crossply.control.composites.circuit_breaker import CircuitBreaker
 from crossply.control.composites.cluster_reads import ClusterReads
 from crossply.control.composites.composed_store import ComposedStore, count_owners
@@ -53,7 +53,7 @@ from crossply.control.composites.composite_writes import (
 )
 from crossply.control.composites.composition_selection import Compositions
 from crossply.control.composites.connection_secrets import find_secret, publish
-from crossply.control.composites.reconcile_triggers import (
+from crossply.control.composites.reconcile_reasons import (
     FUNCTION_CHANGED,
     STARTED,
     Triggers,

@@ -9,7 +9,7 @@ from crossply.compose.events import NORMAL, WARNING, Event
 from crossply.compose.object_metadata import finalizers_of
 from crossply.control.composites.composite_kind_controller import CompositeKind
 from crossply.control.composites.composition_selection import Compositions
-from crossply.control.composites.reconcile_triggers import DEFINITION_CHANGED, STARTED
+from crossply.control.composites.reconcile_reasons import DEFINITION_CHANGED, STARTED
 from crossply.control.controller_context import Plane
 from crossply.control.definitions.defined_kinds import (
     COMPOSITE_TYPE,

@@ -25,12 +25,12 @@ from crossply.control.definitions.kind_roles import Granted, KindRoles
 from crossply.control.definitions.protected_crds import ProtectedKind, why_protected
 from crossply.control.kinds import INFRASTRUCTURE_DEFINITION, OFFERED, PUBLICATION, REDACTED
 from crossply.errors import CrossplyError
+from crossply.kinds.application_and_infrastructure_definitions import parse_publication
 from crossply.kinds.definition import Definition, parse_definition, published
-from crossply.kinds.infrastructure_definitions import parse_publication
 from crossply.kube.controller import Waiting
 from crossply.kube.core_kinds import CRD
 from crossply.kube.informer import Informer
-from crossply.schema.first_design_crds import requirement_crd
+from crossply.schema.infrastructure_definition_crds import requirement_crd
 from crossply.values import Object
 
 FINALIZER = "offered.apiextensions.crossplane.io"

@@ -14,7 +14,7 @@ import orjson
 from crossply.compose.conditions import RECONCILE_PAUSED, SYNCED, failed, read_conditions
 from crossply.compose.events import StatusCondition
 from crossply.compose.object_metadata import is_paused, metadata_of, name_of
-from crossply.control.composite_dependencies import SETTLING_SECONDS, Interest, awaited_after
+from crossply.control.composite_dependency_watches import SETTLING_SECONDS, Interest, awaited_after
 from crossply.control.controller_context import Plane
 from crossply.control.kinds import WATCH_OPERATION
 from crossply.control.operations.operation_parents import GARBAGE_COLLECT, REPLACE_RUNNING, OperationParents

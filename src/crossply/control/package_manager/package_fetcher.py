@@ -40,8 +40,8 @@ from crossply.xpkg.image_reference import DOCKER_HUB, Reference, parse
 from crossply.xpkg.package_cache import PackageCache
 from crossply.xpkg.package_stream_extraction import NoStream, stream_of
 from crossply.xpkg.package_yaml import Package
-from crossply.xpkg.registry import Registries
 from crossply.xpkg.registry_failures import NotAllowed, NotInRegistry
+from crossply.xpkg.registry_session import Registries
 
 IF_NOT_PRESENT, ALWAYS, NEVER = "IfNotPresent", "Always", "Never"
 DIGEST = "crossply.dev/digest"

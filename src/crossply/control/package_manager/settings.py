@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crossply.xpkg.keychain import Keychain
-from crossply.xpkg.registry import Trust
+from crossply.xpkg.registry_session import Trust
 
 HOME = "crossplane-system"
 

@@ -10,7 +10,7 @@ from crossply.kube.core_kinds import SECRET
 from crossply.values import Object
 from crossply.xpkg.image_config_selection import SelectedConfig
 from crossply.xpkg.image_reference import Reference
-from crossply.xpkg.registry import Registries
+from crossply.xpkg.registry_session import Registries
 from crossply.xpkg.signatures import Authority, NotSigned, verify
 
 

@@ -21,8 +21,8 @@ from crossply.control.definitions.definition_reconciler import granted_by
 from crossply.control.definitions.kind_roles import roles_for
 from crossply.control.kinds import APPLICATION_DEFINITION, DEFINITION, INFRASTRUCTURE_DEFINITION, PUBLICATION
 from crossply.control.planning.api_urls import ObjectKey, key_of
+from crossply.kinds.application_and_infrastructure_definitions import parse_publication
 from crossply.kinds.definition import Definition, parse_definition, published
-from crossply.kinds.infrastructure_definitions import parse_publication
 from crossply.kube.client import Client
 from crossply.kube.core_kinds import CLUSTER_ROLE, CRD
 from crossply.kube.discovery import UnknownKind
@@ -30,7 +30,7 @@ from crossply.kube.failures import Forbidden, NotServed
 from crossply.kube.kind import Kind
 from crossply.schema.crd_crossplane_fields import keep_watched_refs
 from crossply.schema.definition_crds import claim_crd, composite_crd, offers_claim
-from crossply.schema.first_design_crds import requirement_crd
+from crossply.schema.infrastructure_definition_crds import requirement_crd
 from crossply.values import Object
 from crossply.values.api_version import api_group
 

@@ -18,7 +18,7 @@ from crossply.control.calls.function_revision_runtime import (
     needs_package,
     stays_with_revision,
 )
-from crossply.control.calls.pipeline_functions import PipelineFunctions
+from crossply.control.calls.pipeline_function_calls import PipelineFunctions
 from crossply.control.calls.runner_factory import RunnerFactory
 from crossply.control.calls.runner_protocol import Answer
 from crossply.control.kinds import FUNCTION, FUNCTION_REVISION
@@ -89,7 +89,7 @@ async def put_planned_revisions(client: Client, functions: PipelineFunctions) ->
 @cache
 def _container_functions() -> ContainerFunctions:
     # Most plans have none.
-    from crossply.functions.command_containers import local_container_functions
+    from crossply.functions.cli_container_runners import local_container_functions
 
     return local_container_functions()
 

@@ -25,12 +25,12 @@ from crossply.containers.oci_runtime import find_engine
 from crossply.containers.settings import Settings
 from crossply.control.calls.endpoint import Endpoint
 from crossply.control.controller_context import Plane
-from crossply.control.runtimes.container_replacement import ContainerInputs, RevisionContainer
 from crossply.control.runtimes.container_settings import ContainerSettings
 from crossply.control.runtimes.manifest_metadata import PACKAGE
 from crossply.control.runtimes.mutual_tls_certificates import Credentials, renewal_in
 from crossply.control.runtimes.package_runtime_choice import FUNCTION
 from crossply.control.runtimes.pulled_images import RevisionImages
+from crossply.control.runtimes.revision_container import ContainerInputs, RevisionContainer
 from crossply.control.runtimes.runtime import Prepared
 from crossply.functions.binding import RUNTIME, TO_COMPLETION
 from crossply.functions.daemonless_container_runner import InContainer

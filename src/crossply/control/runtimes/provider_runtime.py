@@ -22,9 +22,9 @@ from crossply.containers.log_file import LogFile, log_path
 from crossply.control.controller_context import Plane
 from crossply.control.runtimes.container_settings import ContainerSettings
 from crossply.control.runtimes.manifest_metadata import Subject
-from crossply.control.runtimes.missing_rights import RightsListener
 from crossply.control.runtimes.mutual_tls_certificates import Credentials
 from crossply.control.runtimes.package_runtime_choice import PROVIDER
+from crossply.control.runtimes.provider_missing_rights import RightsListener
 from crossply.control.runtimes.provider_network_isolation import ProviderNetwork
 from crossply.control.runtimes.provider_program_selection import ProgramContext, ProviderPrograms
 from crossply.control.runtimes.provider_role_binding import keep_binding

@@ -20,7 +20,7 @@ from crossply.control.runtimes.container_runtime_assembly import (
     watch_container_settings,
 )
 from crossply.control.runtimes.deployment_runtime import DeploymentRuntime, RuntimeContext
-from crossply.control.runtimes.function_addresses import FunctionAddresses
+from crossply.control.runtimes.function_pod_addresses import FunctionAddresses
 from crossply.control.runtimes.mutual_tls_certificates import Credentials, CredentialSettings
 from crossply.control.runtimes.package_runtime_choice import (
     CONTAINER,

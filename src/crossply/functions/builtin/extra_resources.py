@@ -16,7 +16,7 @@ from crossply.compose.function_messages import (
     respond,
 )
 from crossply.functions.builtin.input_decoder import OBJECT, InputError, array, decode, struct, text
-from crossply.functions.builtin.resource_selection import (
+from crossply.functions.builtin.required_resource_selectors import (
     DEFAULT_SORT_PATH,
     SelectionError,
     is_optional,

@@ -2,7 +2,7 @@
 
 `container_function_stdin` makes a FunctionIO of a request, `container_function_output` makes a response of
 the output.
-`function_io_context` holds what a FunctionIO contains and the later protocol has no fields for,
+`pipeline_context_state` holds what a FunctionIO contains and the later protocol has no fields for,
 `readiness_check_and_connection_detail_rules` the readiness checks and connection details of desired
 resources.
 """

@@ -33,7 +33,7 @@ from crossply.functions.function_io.container_function_stdin import (
     explicit_details,
     write_observed,
 )
-from crossply.functions.function_io.function_io_context import RULES, PipelineState
+from crossply.functions.function_io.pipeline_context_state import RULES, PipelineState
 from crossply.functions.function_io.readiness_check_and_connection_detail_rules import Rules
 from crossply.functions.observed_state_check import with_warning
 from crossply.kinds.fields import Fields, KindError

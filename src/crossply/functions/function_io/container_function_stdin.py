@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from crossply.compose.function_messages import Request, Resource
-from crossply.functions.function_io.function_io_context import RULES, PipelineState
+from crossply.functions.function_io.pipeline_context_state import RULES, PipelineState
 from crossply.functions.function_io.readiness_check_and_connection_detail_rules import Rules
 from crossply.values import Object
 from crossply.values.protobuf_struct import from_wire

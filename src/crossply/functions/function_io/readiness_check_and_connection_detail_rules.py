@@ -9,7 +9,7 @@ from crossply.functions.builtin.patch_and_transform.compiled_input import Compil
 from crossply.functions.builtin.patch_and_transform.errors import Failure, Fatal
 from crossply.functions.builtin.patch_and_transform.resources_mode import NATIVE
 from crossply.functions.failures import FunctionReplyDamaged
-from crossply.functions.function_io.function_io_context import RULES
+from crossply.functions.function_io.pipeline_context_state import RULES
 from crossply.values import Object
 from crossply.values.goquote import quote
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from crossply.ui.object_state import FAILING, HIDDEN, PAUSED, READY, WAITING, seconds
+from crossply.ui.object_rows import FAILING, HIDDEN, PAUSED, READY, WAITING, seconds
 from crossply.ui.views.short_text import cut
 from crossply.values import Object
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from crossply.compose.object_metadata import text_in
 from crossply.control.planning.change_tree import Node
-from crossply.control.planning.plan_run import PlanResult
+from crossply.control.planning.plan_entry_point import PlanResult
 from crossply.ui.views.field_differences import ADDED, CHANGED, REMOVED, DifferenceRow
 from crossply.ui.views.short_text import changed_lines, cut
 from crossply.values.differences import MISSING

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from crossply.runs import model
 from crossply.runs.model import EVENT, EffectRun, Run, StepRun
-from crossply.ui.object_state import DELETING, FAILING, PAUSED, PRESENT, READY, WAITING
+from crossply.ui.object_rows import DELETING, FAILING, PAUSED, PRESENT, READY, WAITING
 from crossply.ui.views.short_text import cut
 
 WIDTH = 1000.0

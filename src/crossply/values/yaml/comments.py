@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from crossply.values.deepcopy import equal
 from crossply.values.yaml.emit import dump
+from crossply.values.yaml.entry_positions import Entry, Layout, Path, layout_of
 from crossply.values.yaml.errors import YamlError
 from crossply.values.yaml.stream import load
-from crossply.values.yaml.text_layout import Entry, Layout, Path, layout_of
 
 
 class Comment(NamedTuple):

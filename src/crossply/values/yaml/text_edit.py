@@ -11,9 +11,9 @@ from typing import Any
 from crossply.values.deepcopy import equal
 from crossply.values.yaml.comments import Comment, dump_with, moved, read_comments
 from crossply.values.yaml.emit import dump
+from crossply.values.yaml.entry_positions import Layout, Path, layout_of
 from crossply.values.yaml.errors import YamlError
 from crossply.values.yaml.stream import load, start_of_content
-from crossply.values.yaml.text_layout import Layout, Path, layout_of
 
 
 def item_inserted(data: bytes, value: Any, path: Path, index: int) -> str:

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-from crossply.apiserver.auth.identities import MASTERS
 from crossply.apiserver.auth.rbac.forbidden_errors import denied, resolution_problems
 from crossply.apiserver.auth.rbac.role_index import CompiledRole, Grant, RoleIndex, RoleStore, role_key
 from crossply.apiserver.auth.rbac.rules import ALL, Rule, allows, spellings
+from crossply.apiserver.auth.system_users_and_groups import MASTERS
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 
 _K = TypeVar("_K")

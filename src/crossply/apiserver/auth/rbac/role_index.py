@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 import orjson
 
-from crossply.apiserver.auth.identities import account_username
 from crossply.apiserver.auth.rbac.rules import GROUP, Rule, parse_rules
+from crossply.apiserver.auth.system_users_and_groups import account_username
 from crossply.apiserver.endpoints.request_info import User
 from crossply.values import Object
 from crossply.values.goquote import quote

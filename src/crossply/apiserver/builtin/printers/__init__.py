@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from crossply.apiserver.builtin.resource_table import table
+from crossply.apiserver.builtin.kind_schema_table import table
 from crossply.apiserver.served_resources import Column
 from crossply.values import Object
 

@@ -12,7 +12,7 @@ from crossply.apiserver.controllers.workqueue import WorkQueue
 from crossply.apiserver.endpoints.request_info import User
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.registry.create import create
-from crossply.apiserver.registry.normalization import normalize
+from crossply.apiserver.registry.defaulting_and_pruning import normalize
 from crossply.apiserver.registry.update import update
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Event, Key

@@ -11,9 +11,9 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from crossply.compose.function_messages import Request
-from crossply.compose.wire import WireError, encode_request
+from crossply.compose.wire_codec import WireError, encode_request
 from crossply.functions.builtin.cel_filter import BOOL, CONDITION
-from crossply.functions.builtin.sandbox.limits import SECONDS
+from crossply.functions.builtin.sandbox.limit_constants import SECONDS
 from crossply.functions.builtin.sandbox.pool import ProgramError, ask
 from crossply.functions.builtin.sandbox.request_json import as_json
 

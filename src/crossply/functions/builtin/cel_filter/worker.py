@@ -17,8 +17,8 @@ from cel_expr_python.ext import ext_bindings, ext_encoders, ext_math, ext_option
 from crossply.functions.builtin.cel_filter import BOOL, CONDITION, TEMPLATE_CONDITION
 from crossply.functions.builtin.sandbox.worker import Answer
 from crossply.functions.proto.v1 import run_function_pb2 as messages
+from crossply.schema.cel_error_translation import compile_issues, evaluation_failure, is_cost
 from crossply.schema.cel_library import declarations
-from crossply.schema.cel_messages import compile_issues, evaluation_failure, is_cost
 from crossply.values import Object
 from crossply.values.goquote import quote
 

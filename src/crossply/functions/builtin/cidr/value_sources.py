@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.compose.function_messages import Request
-from crossply.functions.builtin.cidr.context_path import ABSENT, lookup
-from crossply.functions.builtin.cidr.gjson_query import PathSyntaxError
+from crossply.functions.builtin.cidr.gjson_array_query import PathSyntaxError
+from crossply.functions.builtin.cidr.gjson_path import ABSENT, lookup
 from crossply.functions.builtin.patch_and_transform.object_fields import text_field
 from crossply.functions.reply_limits import within_deadline
 from crossply.kinds.gostructs import (

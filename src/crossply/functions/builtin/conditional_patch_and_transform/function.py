@@ -16,6 +16,11 @@ from crossply.functions.builtin.cel_filter.expressions import ExpressionError, Q
 from crossply.functions.builtin.patch_and_transform import function as patch_and_transform
 from crossply.functions.builtin.patch_and_transform.compiled_input import CompiledTemplate
 from crossply.functions.builtin.patch_and_transform.compiled_input_cache import CompiledInputCache
+from crossply.functions.builtin.patch_and_transform.compiled_input_run import (
+    RenderState,
+    RenderTemplate,
+    render_response,
+)
 from crossply.functions.builtin.patch_and_transform.dialect import (
     ENVIRONMENT_ROUTES,
     FROM_COMPOSITE,
@@ -27,11 +32,6 @@ from crossply.functions.builtin.patch_and_transform.dialect import (
 from crossply.functions.builtin.patch_and_transform.errors import Fatal
 from crossply.functions.builtin.patch_and_transform.input_decoder import DecodeError, decode
 from crossply.functions.builtin.patch_and_transform.input_schema import conditional_resources
-from crossply.functions.builtin.patch_and_transform.renderer import (
-    RenderState,
-    RenderTemplate,
-    render_response,
-)
 from crossply.values import Object
 
 CONDITIONAL = FUNCTION._replace(

@@ -23,7 +23,7 @@ from crossply.functions.builtin.environment_configs.function import (
 from crossply.functions.builtin.environment_configs.merge import config_name, data_at, merge
 from crossply.functions.builtin.input_decoder import InputError
 from crossply.functions.builtin.object_field_traces import leaves, union
-from crossply.functions.builtin.resource_selection import SelectionError, matcher_type
+from crossply.functions.builtin.required_resource_selectors import SelectionError, matcher_type
 from crossply.functions.field_provenance import (
     COMPOSITE,
     CONDITION,

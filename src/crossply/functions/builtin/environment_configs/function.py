@@ -29,7 +29,7 @@ from crossply.functions.builtin.input_decoder import (
     struct,
     text,
 )
-from crossply.functions.builtin.resource_selection import (
+from crossply.functions.builtin.required_resource_selectors import (
     DEFAULT_SORT_PATH,
     SelectionError,
     is_optional,

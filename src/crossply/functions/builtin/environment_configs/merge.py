@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from crossply.errors import CrossplyError
-from crossply.functions.builtin.resource_selection import SelectionError
+from crossply.functions.builtin.required_resource_selectors import SelectionError
 from crossply.functions.reply_limits import check_deadline, check_total, current_limits, size_of
 from crossply.values import Object
 from crossply.values.field_path import set_value

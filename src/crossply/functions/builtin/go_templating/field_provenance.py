@@ -17,8 +17,12 @@ from crossply.functions.builtin.go_templating.engine.errors import TemplateError
 from crossply.functions.builtin.go_templating.engine.limits import Budget, LimitExceeded
 from crossply.functions.builtin.go_templating.engine.nodes import Source
 from crossply.functions.builtin.go_templating.engine.taints import Atom, Taint
-from crossply.functions.builtin.go_templating.engine.tracer import TracedOutput, Tracer, TracingRender
-from crossply.functions.builtin.go_templating.engine.tracing_scope import TracingScope
+from crossply.functions.builtin.go_templating.engine.traced_render_state import (
+    TracedOutput,
+    Tracer,
+    TracingRender,
+)
+from crossply.functions.builtin.go_templating.engine.tracing_compile_scope import TracingScope
 from crossply.functions.builtin.go_templating.field_taints import DocumentText, FieldTaint, map_document
 from crossply.functions.builtin.go_templating.input import Input, InputError, read_input
 from crossply.functions.builtin.go_templating.manifests import (

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from crossply.functions.builtin.go_templating.engine.taints import CLEAN, Taint
-from crossply.functions.builtin.go_templating.engine.tracer import Choice, Span, TracedOutput
+from crossply.functions.builtin.go_templating.engine.traced_render_state import Choice, Span, TracedOutput
 from crossply.functions.builtin.go_templating.engine.untaken_text import Line, UntakenText
 from crossply.functions.builtin.go_templating.yaml_field_positions import Entry, entries_of
 from crossply.functions.field_provenance import Path

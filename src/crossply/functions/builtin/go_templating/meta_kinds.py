@@ -15,8 +15,7 @@ from crossply.compose.function_messages import (
     Condition,
     ResourceSelector,
 )
-from crossply.functions.builtin.go_templating.response_builder import ManifestRefused, ResponseBuilder
-from crossply.functions.builtin.struct_decoder import (
+from crossply.functions.builtin.go_struct_decoder import (
     Member,
     Struct,
     StructError,
@@ -27,6 +26,7 @@ from crossply.functions.builtin.struct_decoder import (
     texts,
     time,
 )
+from crossply.functions.builtin.go_templating.response_builder import ManifestRefused, ResponseBuilder
 from crossply.kinds.gostructs import json_kind
 from crossply.values import Object
 from crossply.values.gobase64 import decode_prefix

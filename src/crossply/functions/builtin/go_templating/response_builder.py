@@ -21,8 +21,8 @@ from crossply.compose.function_messages import (
     State,
 )
 from crossply.compose.object_metadata import text_in
+from crossply.functions.builtin.go_struct_decoder import StructError, read_map
 from crossply.functions.builtin.go_templating.manifests import RESOURCE_NAME, annotations_of
-from crossply.functions.builtin.struct_decoder import StructError, read_map
 from crossply.values import Object
 from crossply.values.goquote import quote
 from crossply.values.merge import MergeOptions, merge

@@ -11,8 +11,8 @@ import os
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from crossply.functions.builtin.kcl.module_directory import VENDOR, ModuleTree
 from crossply.functions.builtin.kcl.module_failures import CONTAINER_HINT, ModuleError
+from crossply.functions.builtin.kcl.module_file_reader import VENDOR, ModuleTree
 from crossply.functions.builtin.kcl.module_manifest import LOCK, Dependency, read_dependencies, read_sums
 from crossply.functions.builtin.kcl.module_source_policy import ModuleAccess, access_of
 from crossply.values.semver import InvalidVersion, compare, parse

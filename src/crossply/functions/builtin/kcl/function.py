@@ -33,7 +33,7 @@ from crossply.functions.builtin.kcl.module_failures import CONTAINER_HINT, Modul
 from crossply.functions.builtin.kcl.module_source_policy import ModuleAccess, RegistryLogin, access_of
 from crossply.functions.builtin.kcl.options import params_json
 from crossply.functions.builtin.kcl.output import OutputError, read_objects
-from crossply.functions.builtin.kcl.program import module_program, program_of
+from crossply.functions.builtin.kcl.program_builder import module_program, program_of
 from crossply.functions.builtin.kcl.response_state import Outcome, OutputRefused
 from crossply.functions.builtin.sandbox.pool import ProgramError, WorkerFailed, ask
 from crossply.kinds.gostructs import json_kind

@@ -8,8 +8,7 @@ from typing import Any
 
 from crossply.compose.function_messages import ResourceSelector
 from crossply.compose.object_metadata import text_in
-from crossply.functions.builtin.kcl.response_state import META_VERSION, Outcome, OutputRefused
-from crossply.functions.builtin.struct_decoder import (
+from crossply.functions.builtin.go_struct_decoder import (
     Member,
     Struct,
     StructError,
@@ -19,6 +18,7 @@ from crossply.functions.builtin.struct_decoder import (
     text,
     texts,
 )
+from crossply.functions.builtin.kcl.response_state import META_VERSION, Outcome, OutputRefused
 from crossply.kinds.gostructs import json_kind
 from crossply.values import Object
 from crossply.values.gobase64 import decode_prefix

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from crossply.errors import CrossplyError
-from crossply.functions.builtin.kcl.module_directory import ModuleTree
 from crossply.functions.builtin.kcl.module_failures import ModuleError
+from crossply.functions.builtin.kcl.module_file_reader import ModuleTree
 from crossply.functions.builtin.kcl.module_source_policy import REGISTRIES, ModuleAccess, RegistryLogin
 from crossply.functions.builtin.kcl.program_source import SCHEME
 from crossply.functions.builtin.module_registry.module_cache import MAX_ARCHIVE, ModuleCache
@@ -29,7 +29,7 @@ from crossply.values.semver import parse as parse_version
 if TYPE_CHECKING:
     from crossply.xpkg.image_reference import Reference
     from crossply.xpkg.keychain import Login
-    from crossply.xpkg.registry import Registries
+    from crossply.xpkg.registry_session import Registries
 
 
 class ModuleAddress(NamedTuple):

@@ -11,9 +11,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from crossply.functions.builtin.kcl.dependency_resolution import resolve_dependencies
-from crossply.functions.builtin.kcl.imports import FileCollector, Place
-from crossply.functions.builtin.kcl.module_directory import ENDING, ModuleTree
+from crossply.functions.builtin.kcl.imported_files import FileCollector, Place
 from crossply.functions.builtin.kcl.module_failures import CONTAINER_HINT, ModuleError
+from crossply.functions.builtin.kcl.module_file_reader import ENDING, ModuleTree
 from crossply.functions.builtin.kcl.module_manifest import MANIFEST, read_dependencies
 from crossply.functions.builtin.kcl.module_source_policy import ModuleAccess
 from crossply.functions.builtin.kcl.program_source import (

@@ -150,7 +150,7 @@ def _status(obj: Object, context: str) -> Object | None:
     status: Object | None = obj.get("status", {})
     if isinstance(status, dict) or status is None:
         return status
-    from crossply.functions.builtin.struct_decoder import StructError, read_map
+    from crossply.functions.builtin.go_struct_decoder import StructError, read_map
 
     try:
         return read_map(status, "map[string]interface {}")

@@ -12,9 +12,9 @@ from crossply.functions.builtin.kro.cel.environment import Environment
 from crossply.functions.builtin.kro.cel.evaluator import Evaluator
 from crossply.functions.builtin.kro.cel.syntax_tree import ExpressionError
 from crossply.functions.builtin.kro.cel.types import BOOL, DYN, Type, list_of, optional_of
+from crossply.functions.builtin.kro.expression_references import References
 from crossply.functions.builtin.kro.expressions import Expression, GraphError
 from crossply.functions.builtin.kro.nodes import ITEM_VARIABLE, SCHEMA, Node, NodeKind
-from crossply.functions.builtin.kro.references import References
 from crossply.functions.builtin.kro.template_fields import Field, Segments
 from crossply.values import Object
 from crossply.values.goquote import quote

@@ -17,7 +17,7 @@ class GraphError(Exception):
 class Expression:
     """An expression. `template` is the text that it was in, if that is more than the expression.
 
-    `references` are the variables that it uses: what is not observed of them is waited for.
+    `expression_references` are the variables that it uses: what is not observed of them is waited for.
     """
 
     __slots__ = ("evaluate", "references", "template", "text", "tree")

@@ -11,9 +11,9 @@ from typing import NamedTuple
 from crossply.functions.builtin.kro.cel.environment import Environment
 from crossply.functions.builtin.kro.cel.evaluator import Evaluator
 from crossply.functions.builtin.kro.compilation import Compilation
+from crossply.functions.builtin.kro.expression_references import References
 from crossply.functions.builtin.kro.expressions import GraphError
 from crossply.functions.builtin.kro.nodes import Node, SchemaSource, build_node
-from crossply.functions.builtin.kro.references import References
 from crossply.functions.builtin.kro.resource_checks import check_ids
 from crossply.functions.builtin.kro.template_fields import Field, untyped_fields
 from crossply.values import Object

@@ -19,7 +19,7 @@ from crossply.functions.reply_limits import current_limits
 
 if TYPE_CHECKING:
     from crossply.xpkg.keychain import Keychain
-    from crossply.xpkg.registry import Registries
+    from crossply.xpkg.registry_session import Registries
 
 FRESH_SECONDS = 600.0
 """How long an address without a fixed version stands for the same modules."""
@@ -140,7 +140,7 @@ async def _fetch(registry: str, access: RegistryAccess, pull: Pull) -> str:
     from urllib.request import getproxies_environment
 
     from crossply.xpkg.address_guard import host_of, is_public_host
-    from crossply.xpkg.registry import Registries, Trust
+    from crossply.xpkg.registry_session import Registries, Trust
 
     if registry not in access.private and not await is_public_host(host_of(registry)):
         raise FetchError(

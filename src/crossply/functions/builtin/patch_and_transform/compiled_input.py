@@ -27,9 +27,9 @@ from crossply.functions.builtin.patch_and_transform.readiness import Check, comp
 from crossply.functions.builtin.patch_and_transform.validation import validate
 from crossply.functions.reply_limits import LimitExceeded, size_of
 from crossply.values import Object
+from crossply.values.go_type_names import go_type
 from crossply.values.gojson import dumps
 from crossply.values.goquote import quote
-from crossply.values.gotypes import go_type
 
 COUNTED_TEXT = 128
 """Texts up to this many characters that patches write are counted in `CompiledInput.size`."""

@@ -1,6 +1,6 @@
 """Errors of patches, transforms and checks, and errors of input fields.
 
-None of them leaves the function: `renderer` turns them into results of the response.
+None of them leaves the function: `compiled_input_run` turns them into results of the response.
 """
 
 from __future__ import annotations

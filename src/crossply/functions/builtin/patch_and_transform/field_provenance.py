@@ -24,6 +24,11 @@ from crossply.functions.builtin.patch_and_transform.compiled_input import (
     CompiledTemplate,
     compile_input,
 )
+from crossply.functions.builtin.patch_and_transform.compiled_input_run import (
+    RenderState,
+    RenderTemplate,
+    render_response,
+)
 from crossply.functions.builtin.patch_and_transform.connection_detail_traces import detail_traces
 from crossply.functions.builtin.patch_and_transform.dialect import (
     COMBINE_TYPES,
@@ -39,13 +44,11 @@ from crossply.functions.builtin.patch_and_transform.dialect import (
     target_path,
 )
 from crossply.functions.builtin.patch_and_transform.errors import FAILURES, Fatal
-from crossply.functions.builtin.patch_and_transform.patch_input_paths import PlacedPatch, placed_patches
-from crossply.functions.builtin.patch_and_transform.patches import Apply, Patch
-from crossply.functions.builtin.patch_and_transform.renderer import (
-    RenderState,
-    RenderTemplate,
-    render_response,
+from crossply.functions.builtin.patch_and_transform.patch_locations_in_input import (
+    PlacedPatch,
+    placed_patches,
 )
+from crossply.functions.builtin.patch_and_transform.patches import Apply, Patch
 from crossply.functions.field_provenance import (
     COMPOSITE,
     ENVIRONMENT,

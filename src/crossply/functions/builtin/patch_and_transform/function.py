@@ -5,11 +5,11 @@ from __future__ import annotations
 from crossply.compose.function_messages import READY_TRUE, READY_UNSPECIFIED, Request, Resource, Response
 from crossply.functions.builtin.patch_and_transform.compiled_input import COUNTED_TEXT, CompiledTemplate
 from crossply.functions.builtin.patch_and_transform.compiled_input_cache import CompiledInputCache
+from crossply.functions.builtin.patch_and_transform.compiled_input_run import RenderState, render_response
 from crossply.functions.builtin.patch_and_transform.dialect import FUNCTION, TO_COMPOSED
 from crossply.functions.builtin.patch_and_transform.errors import FAILURES, Failure, Fatal, is_not_found
 from crossply.functions.builtin.patch_and_transform.object_fields import adopt
 from crossply.functions.builtin.patch_and_transform.patches import Patch
-from crossply.functions.builtin.patch_and_transform.renderer import RenderState, render_response
 from crossply.values import Object
 from crossply.values.deepcopy import deepcopy
 from crossply.values.goquote import quote

@@ -11,8 +11,8 @@ from crossply.functions.builtin.patch_and_transform.transform_validation import 
     validate_math,
 )
 from crossply.values import Object, gojson
+from crossply.values.go_type_names import go_type
 from crossply.values.gonumbers import format_float, parse_bool, parse_float, parse_int
-from crossply.values.gotypes import go_type
 from crossply.values.protobuf_struct import to_wire
 
 _INPUT_TYPES = {str: "string", bool: "bool", int: "int64", float: "float64"}

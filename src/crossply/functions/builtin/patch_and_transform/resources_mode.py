@@ -28,6 +28,11 @@ from crossply.compose.function_messages import (
 from crossply.compose.requirements import is_fatal
 from crossply.functions.builtin.patch_and_transform.compiled_input import CompiledTemplate
 from crossply.functions.builtin.patch_and_transform.compiled_input_cache import CompiledInputCache
+from crossply.functions.builtin.patch_and_transform.compiled_input_run import (
+    RenderState,
+    render_response,
+    with_environment,
+)
 from crossply.functions.builtin.patch_and_transform.dialect import (
     COMPOSED_ROUTES,
     ENVIRONMENT_ROUTES,
@@ -43,11 +48,6 @@ from crossply.functions.builtin.patch_and_transform.errors import FAILURES, Fail
 from crossply.functions.builtin.patch_and_transform.input_schema import native_resources
 from crossply.functions.builtin.patch_and_transform.object_fields import adopt, text_field
 from crossply.functions.builtin.patch_and_transform.patches import Patch
-from crossply.functions.builtin.patch_and_transform.renderer import (
-    RenderState,
-    render_response,
-    with_environment,
-)
 from crossply.functions.builtin.patch_and_transform.resources_mode_defaults import set_defaults
 from crossply.functions.reply_limits import copy_size
 from crossply.kinds.composition_defaults import ENVIRONMENT_REFERENCES

@@ -20,9 +20,9 @@ from crossply.functions.field_provenance import ENVIRONMENT_KEY
 from crossply.kinds.composition_defaults import ENVIRONMENT_REFERENCES
 from crossply.values import Object
 from crossply.values.field_path import PathError, get
+from crossply.values.go_type_names import go_type
 from crossply.values.goformat import sprintf
 from crossply.values.goquote import quote
-from crossply.values.gotypes import go_type
 from crossply.values.protobuf_struct import from_wire
 
 _API_VERSION, _KIND = "apiextensions.crossplane.io/v1beta1", "EnvironmentConfig"

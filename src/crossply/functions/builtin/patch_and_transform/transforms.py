@@ -25,7 +25,7 @@ from crossply.functions.builtin.patch_and_transform.text_formatting import (
     valid_text,
 )
 from crossply.values import Object
-from crossply.values.gotypes import go_type
+from crossply.values.go_type_names import go_type
 from crossply.values.regexp import compile_go
 
 _MAX_UNCHECKED_STEPS = 64

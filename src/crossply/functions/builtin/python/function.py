@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crossply.compose.function_messages import Request, Response, fatal
-from crossply.compose.wire import WireError, decode_response, encode_request
+from crossply.compose.wire_codec import WireError, decode_response, encode_request
 from crossply.functions.builtin.sandbox.pool import ProgramError, WorkerFailed, ask
 
 _LANGUAGE = "crossply.functions.builtin.python.worker"

@@ -19,7 +19,7 @@ from crossply.functions.builtin.python.script_environment import (
     import_sdk,
     script_builtins,
 )
-from crossply.functions.builtin.sandbox.limits import MEMORY, SECONDS
+from crossply.functions.builtin.sandbox.limit_constants import MEMORY, SECONDS
 from crossply.functions.builtin.sandbox.worker import Answer, ProgramFailed, TimeLimitExceeded
 from crossply.sdk.boolean_enum_assignments import TO_NUMBER, bool_to_number, parse_script
 

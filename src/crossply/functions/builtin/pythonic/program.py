@@ -20,7 +20,7 @@ from crossply.functions.builtin.pythonic import constructors
 from crossply.functions.builtin.pythonic.composite import BaseComposite
 from crossply.functions.builtin.pythonic.node import append
 from crossply.functions.builtin.pythonic.program_files import ALLOWED
-from crossply.functions.builtin.sandbox.limits import MEMORY, SECONDS
+from crossply.functions.builtin.sandbox.limit_constants import MEMORY, SECONDS
 from crossply.functions.builtin.sandbox.worker import ProgramFailed, TimeLimitExceeded
 
 FILE = "composite"

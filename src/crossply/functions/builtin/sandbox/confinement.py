@@ -20,8 +20,8 @@ import struct
 from collections.abc import Mapping
 
 from crossply.functions.builtin.sandbox.file_call_emulation import handle_traps
-from crossply.functions.builtin.sandbox.limits import MEMORY
-from crossply.functions.builtin.sandbox.system_calls import FIRST_VIRTUAL_DESCRIPTOR, SYSTEM_CALLS
+from crossply.functions.builtin.sandbox.limit_constants import MEMORY
+from crossply.functions.builtin.sandbox.system_call_numbers import FIRST_VIRTUAL_DESCRIPTOR, SYSTEM_CALLS
 from crossply.functions.builtin.sandbox.virtual_files import VirtualFiles
 
 _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2

@@ -16,7 +16,7 @@ import struct
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from crossply.functions.builtin.sandbox.system_calls import SYSTEM_CALLS
+from crossply.functions.builtin.sandbox.system_call_numbers import SYSTEM_CALLS
 from crossply.functions.builtin.sandbox.virtual_files import VirtualFiles
 
 _AT_FDCWD = -100

@@ -11,7 +11,7 @@ import threading
 from functools import cache
 from time import monotonic
 
-from crossply.functions.builtin.sandbox.limits import GRACE, MAX_PROGRAM, MAX_WORKERS, SECONDS
+from crossply.functions.builtin.sandbox.limit_constants import GRACE, MAX_PROGRAM, MAX_WORKERS, SECONDS
 from crossply.functions.builtin.sandbox.processes import (
     ProgramError,
     WorkerFailed,

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from time import monotonic, sleep
 
 from crossply.functions.builtin.sandbox import frames
-from crossply.functions.builtin.sandbox.limits import (
+from crossply.functions.builtin.sandbox.limit_constants import (
     ANSWER,
     GRACE,
     KILL,

@@ -9,7 +9,7 @@ import stat
 import struct
 from collections.abc import Mapping
 
-from crossply.functions.builtin.sandbox.system_calls import FIRST_VIRTUAL_DESCRIPTOR
+from crossply.functions.builtin.sandbox.system_call_numbers import FIRST_VIRTUAL_DESCRIPTOR
 
 _MAX_OPEN = 256
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC

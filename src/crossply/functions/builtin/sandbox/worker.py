@@ -22,7 +22,7 @@ from typing import Protocol
 
 from crossply.functions.builtin.sandbox import frames
 from crossply.functions.builtin.sandbox.confinement import confine
-from crossply.functions.builtin.sandbox.limits import (
+from crossply.functions.builtin.sandbox.limit_constants import (
     ANSWER,
     FAILURE,
     GRACE,

@@ -15,7 +15,7 @@ from crossply.functions.failures import FunctionTimedOut
 from crossply.functions.one_shot_image_run import ImageRun, fetch_within
 from crossply.functions.reply_limits import current_limits
 from crossply.xpkg.keychain import default_keychain
-from crossply.xpkg.registry import Trust
+from crossply.xpkg.registry_session import Trust
 
 SECONDS = 20.0
 """How long a command may take."""

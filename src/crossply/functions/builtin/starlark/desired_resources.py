@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from crossply.functions.builtin.starlark.collected import Collected, encoded_details
 from crossply.functions.builtin.starlark.conversion import plain_object
 from crossply.functions.builtin.starlark.language.arguments import (
     ANY,
@@ -29,6 +28,7 @@ from crossply.functions.builtin.starlark.language.values import (
 )
 from crossply.functions.builtin.starlark.library.dicts import compacted
 from crossply.functions.builtin.starlark.resource_labels import add_external_name, add_labels
+from crossply.functions.builtin.starlark.response_builtins import Collected, encoded_details
 from crossply.functions.builtin.starlark.schemas import SchemaDict
 from crossply.values import Object
 from crossply.values.goquote import quote

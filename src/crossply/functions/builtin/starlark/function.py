@@ -14,7 +14,6 @@ from crossply.functions.builtin.sandbox.pool import ProgramError, WorkerFailed, 
 from crossply.functions.builtin.sandbox.request_json import as_json, request_data
 from crossply.functions.builtin.starlark.input import Input, InputError, read_input
 from crossply.functions.builtin.starlark.module_names import NoDefaultRegistry, checked_registry
-from crossply.functions.builtin.starlark.module_sources import registry_modules
 from crossply.functions.builtin.starlark.mounted_scripts import (
     Mounted,
     MountError,
@@ -24,6 +23,7 @@ from crossply.functions.builtin.starlark.mounted_scripts import (
     without_mounts,
 )
 from crossply.functions.builtin.starlark.registry_artifacts import ArtifactError, access_of, fetch
+from crossply.functions.builtin.starlark.registry_module_resolution import registry_modules
 from crossply.values import Object
 from crossply.values.protobuf_struct import StructError, to_wire
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from crossply.functions.builtin.environment_configs.function import CONTEXT_KEY
 from crossply.functions.builtin.starlark import schemas
-from crossply.functions.builtin.starlark.collected import Collected
 from crossply.functions.builtin.starlark.conversion import frozen, mutable
 from crossply.functions.builtin.starlark.desired_resources import DesiredResources
 from crossply.functions.builtin.starlark.language.failures import EvalError
@@ -16,6 +15,7 @@ from crossply.functions.builtin.starlark.library.encodings import ENCODING
 from crossply.functions.builtin.starlark.library.regexes import REGEX
 from crossply.functions.builtin.starlark.library.yaml_module import YAML
 from crossply.functions.builtin.starlark.request_lookups import Readers
+from crossply.functions.builtin.starlark.response_builtins import Collected
 from crossply.values import Object
 
 _MISSING_STATE: Object = {"composite": {"resource": {}}, "resources": {}}

@@ -28,7 +28,7 @@ from crossply.values.goquote import quote
 if TYPE_CHECKING:
     from crossply.xpkg.image_reference import Reference
     from crossply.xpkg.keychain import Keychain
-    from crossply.xpkg.registry import Registries
+    from crossply.xpkg.registry_session import Registries
 
 CACHE = "CROSSPLY_STARLARK_CACHE"
 """The environment variable with the directory for modules that come from registries."""

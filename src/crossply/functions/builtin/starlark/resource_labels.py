@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.functions.builtin.starlark.collected import Collected
 from crossply.functions.builtin.starlark.language.arguments import MISSING
 from crossply.functions.builtin.starlark.language.failures import EvalError
 from crossply.functions.builtin.starlark.language.values import Value, type_name
+from crossply.functions.builtin.starlark.response_builtins import Collected
 from crossply.values import Object
 from crossply.values.goquote import quote
 

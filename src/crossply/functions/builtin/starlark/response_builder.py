@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.functions.builtin.starlark.collected import READY_CONDITION, Collected
 from crossply.functions.builtin.starlark.conversion import plain_object
 from crossply.functions.builtin.starlark.desired_resources import DesiredResources, Pending
 from crossply.functions.builtin.starlark.language.failures import EvalError
 from crossply.functions.builtin.starlark.language.values import Value
+from crossply.functions.builtin.starlark.response_builtins import READY_CONDITION, Collected
 from crossply.functions.builtin.starlark.sequencing import (
     check_dependencies,
     deferred,

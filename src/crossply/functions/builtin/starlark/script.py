@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from crossply.functions.builtin.starlark.collected import Fatal
 from crossply.functions.builtin.starlark.language.backtrace import backtrace, describe
 from crossply.functions.builtin.starlark.language.failures import CompileError, EvalError
+from crossply.functions.builtin.starlark.language.freezing_and_iteration import freeze
 from crossply.functions.builtin.starlark.language.parser import Source
 from crossply.functions.builtin.starlark.language.program import Globals, Load, Program, compile_program
-from crossply.functions.builtin.starlark.language.state import freeze
 from crossply.functions.builtin.starlark.language.values import Value
 from crossply.functions.builtin.starlark.module_names import SCHEME, ModuleNameError, full_name
 from crossply.functions.builtin.starlark.predeclared import NAMES
+from crossply.functions.builtin.starlark.response_builtins import Fatal
 from crossply.values import Object
 from crossply.values.goquote import quote
 

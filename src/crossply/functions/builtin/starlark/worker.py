@@ -6,11 +6,10 @@ import contextlib
 
 import orjson
 
-from crossply.functions.builtin.sandbox.limits import MEMORY, SECONDS
+from crossply.functions.builtin.sandbox.limit_constants import MEMORY, SECONDS
 from crossply.functions.builtin.sandbox.worker import Answer, ProgramFailed, TimeLimitExceeded
-from crossply.functions.builtin.starlark.collected import Fatal
 from crossply.functions.builtin.starlark.conversion import plain
-from crossply.functions.builtin.starlark.language import state
+from crossply.functions.builtin.starlark.language import freezing_and_iteration
 from crossply.functions.builtin.starlark.language.backtrace import frames_of
 from crossply.functions.builtin.starlark.language.calls import call
 from crossply.functions.builtin.starlark.language.failures import EvalError
@@ -18,6 +17,7 @@ from crossply.functions.builtin.starlark.library.regexes import REGEX
 from crossply.functions.builtin.starlark.library.yaml_module import YAML
 from crossply.functions.builtin.starlark.predeclared import Environment
 from crossply.functions.builtin.starlark.response_builder import Outcome, OutcomeProblem
+from crossply.functions.builtin.starlark.response_builtins import Fatal
 from crossply.functions.builtin.starlark.script import RUN_ERRORS, Script, ScriptProblem
 from crossply.functions.builtin.starlark.sequencing import DependencyProblem
 from crossply.values import Object
@@ -56,7 +56,7 @@ def _encoded(answer: Object) -> bytes:
 
 def _answer(script: Script, program: Object, request: Object) -> Object:
     """The response, or what is wrong: a problem is the message of a fatal result."""
-    state.start(allows_recursion=script.defines_main)
+    freezing_and_iteration.start(allows_recursion=script.defines_main)
     try:
         if script.defines_main:
             return _call_main(script, request)

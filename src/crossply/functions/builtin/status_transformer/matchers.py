@@ -12,7 +12,7 @@ from crossply.compose.function_messages import Request
 from crossply.functions.builtin.extra_resources import CONTEXT_KEY
 from crossply.functions.reply_limits import check_deadline, current_limits, within_deadline
 from crossply.values import Object
-from crossply.values.gotypes import go_type
+from crossply.values.go_type_names import go_type
 from crossply.values.regexp import RegexpError, compile_go
 
 Groups = dict[str, str]

@@ -251,7 +251,7 @@ _ENCODING = {
 _MODULES = {
     "strings": _STRINGS,
     "text_layout": _TEXT_LAYOUT,
-    "letter_case": _CASING,
+    "letter_case_functions": _CASING,
     "word_case": _WORD_CASE,
     "numbers": _NUMBERS,
     "decimals": _DECIMALS,

@@ -24,8 +24,8 @@ from crossply.functions.builtin.kro.cel.values import (
 from crossply.schema.cel_types import RESERVED, escape
 from crossply.values import Object
 from crossply.values.bounded_cache import cached_for_short_texts
+from crossply.values.go_type_names import go_type
 from crossply.values.gobase64 import Base64Error, decode
-from crossply.values.gotypes import go_type
 
 _ESCAPES = {"underscores": "__", "dot": ".", "dash": "-", "slash": "/"}
 _EMBEDDED: Object = {

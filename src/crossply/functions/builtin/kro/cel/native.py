@@ -21,7 +21,7 @@ from crossply.functions.builtin.kro.cel.values import (
     type_name,
 )
 from crossply.values.deepcopy import deepcopy
-from crossply.values.gotypes import go_type
+from crossply.values.go_type_names import go_type
 
 _PLAIN = (bool, int, float, str, bytes, type(None))
 

@@ -6,5 +6,5 @@ that Starlark does differently: `operators`, `calls`, `indexing`, `attributes` a
 `values` has the types, `universe` the predeclared names, and `backtrace` makes the message of an error.
 Messages are those of Starlark in Go, which users search for.
 
-Strings are sequences of bytes in UTF-8, as in Go; see `byte_strings`.
+Strings are sequences of bytes in UTF-8, as in Go; see `go_strings`.
 """

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from crossply.functions.builtin.starlark.language.failures import EvalError
+from crossply.functions.builtin.starlark.language.freezing_and_iteration import is_iterable
 from crossply.functions.builtin.starlark.language.spelling import nearest
-from crossply.functions.builtin.starlark.language.state import is_iterable
 from crossply.functions.builtin.starlark.language.values import Value, is_callable, is_int, type_name
 
 

@@ -7,7 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from crossply.functions.builtin.starlark.language.failures import EvalError
-from crossply.functions.builtin.starlark.language.state import current, elements_of, is_iterable
+from crossply.functions.builtin.starlark.language.freezing_and_iteration import (
+    current,
+    elements_of,
+    is_iterable,
+)
 from crossply.functions.builtin.starlark.language.values import (
     ApplicationValue,
     Builtin,

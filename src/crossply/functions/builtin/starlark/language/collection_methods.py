@@ -8,9 +8,13 @@ from typing import Any
 from crossply.functions.builtin.starlark.language.arguments import ANY, INT, ITERABLE, MISSING, Positional
 from crossply.functions.builtin.starlark.language.comparison import equal
 from crossply.functions.builtin.starlark.language.failures import EvalError
+from crossply.functions.builtin.starlark.language.freezing_and_iteration import (
+    check_mutable,
+    elements_of,
+    is_iterable,
+)
 from crossply.functions.builtin.starlark.language.indexing import bounds, checked_index, set_index
 from crossply.functions.builtin.starlark.language.membership import size_of
-from crossply.functions.builtin.starlark.language.state import check_mutable, elements_of, is_iterable
 from crossply.functions.builtin.starlark.language.values import (
     AttrDict,
     Value,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from crossply.functions.builtin.starlark.language import byte_strings
+from crossply.functions.builtin.starlark.language import go_strings
 from crossply.functions.builtin.starlark.language.arguments import MISSING, Signature, optional, required
 from crossply.functions.builtin.starlark.language.failures import EvalError
 from crossply.functions.builtin.starlark.language.formatting import to_int
+from crossply.functions.builtin.starlark.language.freezing_and_iteration import elements_of, is_iterable
 from crossply.functions.builtin.starlark.language.operators import as_int32
-from crossply.functions.builtin.starlark.language.state import elements_of, is_iterable
 from crossply.functions.builtin.starlark.language.values import Value, is_int, to_repr, type_name
 from crossply.values.gonumbers import NumberError, parse_float
 
@@ -107,7 +107,7 @@ def to_byte_string(args: tuple[Value, ...], kwargs: dict[str, Value]) -> bytes:
     if isinstance(value, bytes):
         return value
     if isinstance(value, str):
-        return byte_strings.replaced_invalid(value).encode()
+        return go_strings.replaced_invalid(value).encode()
     if not is_iterable(value):
         raise EvalError(f"bytes: got {type_name(value)}, want string, bytes, or iterable of ints")
     return bytes(_byte(index, element) for index, element in enumerate(elements_of(value)))
@@ -149,7 +149,7 @@ def to_hash(value: Value) -> int:
     """The hash of Java for a string, FNV-1a for bytes: the same everywhere."""
     if isinstance(value, str):
         number = 0
-        for character in byte_strings.replaced_invalid(value):
+        for character in go_strings.replaced_invalid(value):
             number = (31 * number + ord(character)) & 0xFFFFFFFF
         return number - (1 << 32) if number >= 1 << 31 else number
     if not isinstance(value, bytes):

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from crossply.functions.builtin.starlark.language import byte_strings
+from crossply.functions.builtin.starlark.language import go_strings
 from crossply.functions.builtin.starlark.language.failures import EvalError
+from crossply.functions.builtin.starlark.language.freezing_and_iteration import (
+    check_mutable,
+    elements_of,
+    is_iterable,
+)
 from crossply.functions.builtin.starlark.language.membership import size_of
 from crossply.functions.builtin.starlark.language.operators import as_int32
-from crossply.functions.builtin.starlark.language.state import check_mutable, elements_of, is_iterable
 from crossply.functions.builtin.starlark.language.values import (
     Set,
     StringView,
@@ -45,7 +49,7 @@ def _get_element(container: Value, key: Value) -> Value:
         raise EvalError(f"{type_name(container)} index: {error}") from None
     index = checked_index(index, size, container)
     if isinstance(container, str):
-        return byte_strings.sliced(container, index, index + 1)
+        return go_strings.sliced(container, index, index + 1)
     if isinstance(container, bytes):
         return container[index : index + 1]
     return container.items[index] if isinstance(container, StringView) else container[index]
@@ -104,7 +108,7 @@ def get_slice(container: Value, low: Value, high: Value, step: Value) -> Value:
     if start == end:
         return [] if isinstance(container, list) else container[:0]
     if isinstance(container, str):
-        return byte_strings.sliced(container, start, end, stride)
+        return go_strings.sliced(container, start, end, stride)
     part = container[start : None if end < 0 else end : stride]
     return list(part) if isinstance(part, list) else part
 

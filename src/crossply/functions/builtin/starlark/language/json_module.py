@@ -17,7 +17,7 @@ from crossply.functions.builtin.starlark.language.arguments import (
 )
 from crossply.functions.builtin.starlark.language.attributes import attribute_names, find_attribute
 from crossply.functions.builtin.starlark.language.failures import EvalError
-from crossply.functions.builtin.starlark.language.state import elements_of, is_iterable
+from crossply.functions.builtin.starlark.language.freezing_and_iteration import elements_of, is_iterable
 from crossply.functions.builtin.starlark.language.values import (
     ApplicationValue,
     AttrDict,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.functions.builtin.starlark.language import byte_strings
+from crossply.functions.builtin.starlark.language import go_strings
 from crossply.functions.builtin.starlark.language.comparison import equal
 from crossply.functions.builtin.starlark.language.failures import EvalError
 from crossply.functions.builtin.starlark.language.values import (
@@ -58,7 +58,7 @@ def excludes(item: Value, container: Value) -> bool:
 def size_of(value: Value) -> int | None:
     """The length of a value; None for one that has none."""
     if isinstance(value, str):
-        return byte_strings.length(value)
+        return go_strings.length(value)
     if isinstance(value, StringView):
         return len(value.items) if value.kind == "string.elems" else None
     if isinstance(value, list | tuple | dict | Set | range | bytes):

@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from crossply.functions.builtin.starlark.language import byte_strings
+from crossply.functions.builtin.starlark.language import go_strings
 from crossply.functions.builtin.starlark.language.failures import EvalError
 from crossply.functions.builtin.starlark.language.formatting import interpolate
-from crossply.functions.builtin.starlark.language.state import check_mutable, elements_of, is_iterable
+from crossply.functions.builtin.starlark.language.freezing_and_iteration import (
+    check_mutable,
+    elements_of,
+    is_iterable,
+)
 from crossply.functions.builtin.starlark.language.values import (
     Set,
     Struct,
@@ -78,7 +82,7 @@ def multiply(one: Value, other: Value) -> Value:
 
 
 def _repeated(sequence: Value, count: int) -> Value:
-    size = byte_strings.length(sequence) if isinstance(sequence, str) else len(sequence)
+    size = go_strings.length(sequence) if isinstance(sequence, str) else len(sequence)
     if size and not -(1 << 31) <= count < 1 << 31:
         raise EvalError(f"repeat count {count} too large")
     if size * count >= MAX_ELEMENTS:

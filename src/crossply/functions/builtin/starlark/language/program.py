@@ -17,10 +17,10 @@ from crossply.functions.builtin.starlark.language import (
 )
 from crossply.functions.builtin.starlark.language.expression_compiler import PREFIX
 from crossply.functions.builtin.starlark.language.failures import CompileError, EvalError
+from crossply.functions.builtin.starlark.language.freezing_and_iteration import iterate
 from crossply.functions.builtin.starlark.language.parser import Source, parse
 from crossply.functions.builtin.starlark.language.resolver import expand_stars, resolve
 from crossply.functions.builtin.starlark.language.spelling import nearest
-from crossply.functions.builtin.starlark.language.state import iterate
 from crossply.functions.builtin.starlark.language.statement_compiler import StatementCompiler
 from crossply.functions.builtin.starlark.language.universe import UNIVERSE
 from crossply.functions.builtin.starlark.language.values import Function, Struct, Value, hashable

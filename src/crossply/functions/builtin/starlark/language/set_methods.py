@@ -5,8 +5,12 @@ from __future__ import annotations
 from crossply.functions.builtin.starlark.language.arguments import ANY, ITERABLE, MISSING
 from crossply.functions.builtin.starlark.language.collection_methods import Method, named
 from crossply.functions.builtin.starlark.language.failures import EvalError
+from crossply.functions.builtin.starlark.language.freezing_and_iteration import (
+    check_mutable,
+    elements_of,
+    is_iterable,
+)
 from crossply.functions.builtin.starlark.language.operators import bit_and, bit_xor, subtract
-from crossply.functions.builtin.starlark.language.state import check_mutable, elements_of, is_iterable
 from crossply.functions.builtin.starlark.language.values import Set, Value, hashable, type_name
 
 

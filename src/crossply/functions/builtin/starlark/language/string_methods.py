@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any
 
-from crossply.functions.builtin.starlark.language import byte_strings
+from crossply.functions.builtin.starlark.language import go_strings
 from crossply.functions.builtin.starlark.language.arguments import (
     ANY,
     BOOL,
@@ -18,8 +18,8 @@ from crossply.functions.builtin.starlark.language.arguments import (
 )
 from crossply.functions.builtin.starlark.language.failures import EvalError
 from crossply.functions.builtin.starlark.language.formatting import format_string
+from crossply.functions.builtin.starlark.language.freezing_and_iteration import elements_of
 from crossply.functions.builtin.starlark.language.indexing import bounds
-from crossply.functions.builtin.starlark.language.state import elements_of
 from crossply.functions.builtin.starlark.language.values import StringView, Value, type_name
 from crossply.values.goquote import quote
 
@@ -44,11 +44,11 @@ def _part(name: str, receiver: str, start: Value, end: Value) -> tuple[str, int]
         low, high = bounds(
             None if start is MISSING else start,
             None if end is MISSING else end,
-            byte_strings.length(receiver),
+            go_strings.length(receiver),
         )
     except EvalError as error:
         raise EvalError(f"{name}: {error}") from None
-    return (byte_strings.sliced(receiver, low, high) if low < high else ""), low
+    return (go_strings.sliced(receiver, low, high) if low < high else ""), low
 
 
 def _find(name: str, from_end: bool, fails: bool) -> Method:
@@ -57,7 +57,7 @@ def _find(name: str, from_end: bool, fails: bool) -> Method:
     def method(receiver: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> int:
         part, start, end = arguments.bind(args, kwargs)
         searched, offset = _part(name, receiver, start, end)
-        data, pattern = byte_strings.to_bytes(searched), byte_strings.to_bytes(part)
+        data, pattern = go_strings.to_bytes(searched), go_strings.to_bytes(part)
         index = data.rfind(pattern) if from_end else data.find(pattern)
         if index < 0 and fails:
             raise EvalError(f"{name}: substring not found")
@@ -164,7 +164,7 @@ def _view(method: str, kind: str, items: Callable[[str], list[Value]]) -> Method
 
 
 def _bytes_of(receiver: str) -> list[Value]:
-    return [byte_strings.from_bytes(bytes((byte,))) for byte in byte_strings.to_bytes(receiver)]
+    return [go_strings.from_bytes(bytes((byte,))) for byte in go_strings.to_bytes(receiver)]
 
 
 def _capitalized(receiver: str) -> str:
@@ -200,7 +200,7 @@ STRING_METHODS: dict[str, Method] = {
     "codepoint_ords": _view("codepoint_ords", "string.codepoints", lambda receiver: list(map(ord, receiver))),
     "codepoints": _view("codepoints", "string.codepoints", list),
     "count": _count,
-    "elem_ords": _view("elem_ords", "string.elems", lambda receiver: list(byte_strings.to_bytes(receiver))),
+    "elem_ords": _view("elem_ords", "string.elems", lambda receiver: list(go_strings.to_bytes(receiver))),
     "elems": _view("elems", "string.elems", _bytes_of),
     "endswith": _begins_or_ends("endswith", str.endswith),
     "find": _find("find", from_end=False, fails=False),
@@ -236,7 +236,7 @@ STRING_METHODS: dict[str, Method] = {
 
 def _byte_values(receiver: bytes, args: tuple[Value, ...], kwargs: dict[str, Value]) -> StringView:
     Positional("elems", 0).bind(args, kwargs)
-    return StringView("bytes.elems", f"{byte_strings.quote_bytes(receiver)}.elems()", list(receiver))
+    return StringView("bytes.elems", f"{go_strings.quote_bytes(receiver)}.elems()", list(receiver))
 
 
 BYTES_METHODS: dict[str, Method] = {"elems": _byte_values}

@@ -36,8 +36,12 @@ from crossply.functions.builtin.starlark.language.conversions import (
     to_string,
 )
 from crossply.functions.builtin.starlark.language.failures import EvalError
+from crossply.functions.builtin.starlark.language.freezing_and_iteration import (
+    elements_of,
+    is_iterable,
+    iterate,
+)
 from crossply.functions.builtin.starlark.language.membership import size_of
-from crossply.functions.builtin.starlark.language.state import elements_of, is_iterable, iterate
 from crossply.functions.builtin.starlark.language.values import (
     Builtin,
     Set,

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from crossply.functions.builtin.starlark.language.byte_strings import quote_bytes
 from crossply.functions.builtin.starlark.language.failures import EvalError
+from crossply.functions.builtin.starlark.language.go_strings import quote_bytes
 from crossply.values.gonumbers import format_float as go_float
 from crossply.values.goquote import quote
 

@@ -11,8 +11,8 @@ import struct
 from collections.abc import Callable
 
 from crossply.functions.builtin.starlark.language.arguments import BIG_INT, Signature, optional, required
-from crossply.functions.builtin.starlark.language.byte_strings import to_bytes
 from crossply.functions.builtin.starlark.language.failures import EvalError
+from crossply.functions.builtin.starlark.language.go_strings import to_bytes
 from crossply.functions.builtin.starlark.language.values import Builtin, Module, Value, type_name
 
 _HMAC = Signature("crypto.hmac_sha256", required("key"), required("message"))

@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable
 
 from crossply.functions.builtin.starlark.language.arguments import STRING, Signature, required
-from crossply.functions.builtin.starlark.language.byte_strings import from_bytes, to_bytes
 from crossply.functions.builtin.starlark.language.failures import EvalError
+from crossply.functions.builtin.starlark.language.go_strings import from_bytes, to_bytes
 from crossply.functions.builtin.starlark.language.values import Builtin, Module
 from crossply.functions.builtin.starlark.library.crypto import data_of
 from crossply.values import gobase64

@@ -25,13 +25,13 @@ from crossply.control.planning.change_tree import DELETE, NONE, Forest, Node
 from crossply.control.planning.deletion_order_warnings import add_order_warnings
 from crossply.control.planning.dry_run_client import DryRunClient
 from crossply.control.planning.governed_kinds import Governed, GovernedKinds, define, is_definition
+from crossply.control.planning.immutable_field_refusals import explain_refusals
 from crossply.control.planning.kubectl_apply import apply_file
 from crossply.control.planning.managed_notes import annotate_external
 from crossply.control.planning.node_notes import annotate
 from crossply.control.planning.planned_functions import put_planned_revisions
 from crossply.control.planning.random_selections import RandomSelections
 from crossply.control.planning.reconcile_rounds import CONCURRENCY, Progress, ReconcileRounds
-from crossply.control.planning.refused_resources import explain_refusals
 from crossply.control.usages.usage_model import USAGE_KINDS, Usage, read_usage
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import parse_composition

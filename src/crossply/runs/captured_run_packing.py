@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import orjson
 
 from crossply.runs.capture import Capture
+from crossply.runs.compressed_run_records import RunCompressor
 from crossply.runs.encoding import RunEncoder
 from crossply.runs.model import Subject
-from crossply.runs.record_format import RunCompressor
 from crossply.runs.redaction import Redactor
-from crossply.runs.store import StoredRun
+from crossply.runs.sqlite_run_store import StoredRun
 from crossply.runs.summary import subject_of, summarize
 
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"

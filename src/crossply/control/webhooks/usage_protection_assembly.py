@@ -6,7 +6,7 @@ from crossply.control.controller_context import Plane
 from crossply.control.usages.controllers import UsageControllers
 from crossply.control.usages.usage_index import Usages
 from crossply.control.webhooks.webhook_address import WebhookSettings
-from crossply.control.webhooks.webhook_service import Webhooks
+from crossply.control.webhooks.webhook_lifecycle import Webhooks
 
 
 class UsageProtection:

@@ -32,7 +32,12 @@ from crossply.functions.builtin.go_templating.engine.render_state import (
 )
 from crossply.functions.builtin.go_templating.engine.signatures import Function
 from crossply.functions.builtin.go_templating.engine.taints import CLEAN, Taint, is_container
-from crossply.functions.builtin.go_templating.engine.tracer import Choice, OpenBranch, TracedOutput, Tracer
+from crossply.functions.builtin.go_templating.engine.traced_render_state import (
+    Choice,
+    OpenBranch,
+    TracedOutput,
+    Tracer,
+)
 from crossply.functions.builtin.go_templating.engine.untaken_text import UntakenText, untaken_text
 
 

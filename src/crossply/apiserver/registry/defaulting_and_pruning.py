@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crossply.apiserver import builtin
-from crossply.apiserver.apiextensions.crd_strategy import DEFINITIONS
+from crossply.apiserver.apiextensions.customresourcedefinition_strategy import DEFINITIONS
 from crossply.apiserver.apiextensions.format_warnings import definition_warnings
 from crossply.apiserver.builtin import decode_problem, normalised
 from crossply.apiserver.endpoints.body_decoding import repeated_in, report_strict

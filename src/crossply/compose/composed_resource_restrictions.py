@@ -75,7 +75,9 @@ def check_bounds(definition: Definition, composed: Iterable[Composed]) -> Effect
     A namespaced composite resource composes in its namespace, infrastructure in none. `build_composed` puts
     resources into the namespace; a kind that has no namespaces could otherwise slip through.
     """
-    from crossply.kinds.infrastructure_definitions import INFRASTRUCTURE  # only where a definition is known
+    from crossply.kinds.application_and_infrastructure_definitions import (
+        INFRASTRUCTURE,  # only where a definition is known
+    )
 
     if definition.scope == "Namespaced":
         problem = "cannot apply cluster scoped composed resource {} for a namespaced composite resource."

@@ -1,7 +1,7 @@
 """Typed models of kinds: the classes of a structural schema.
 
 An object with properties is a class, one with additional properties a dict, an array a list. What a schema
-leaves open is Any. `python_model_code` writes the classes down.
+leaves open is Any. `dataclass_models` writes the classes down.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from typing import Any
 from crossply.functions.builtin.input_decoder import FieldType, array, struct, text, uint64
 from crossply.values import Object
 from crossply.values.field_path import PathError, PathNotFound, get, get_string
+from crossply.values.go_type_names import go_type
 from crossply.values.goquote import quote
-from crossply.values.gotypes import go_type
 
 DEFAULT_SORT_PATH = "metadata.name"
 

@@ -57,7 +57,7 @@ _SERVE_KCL = '''\
 import os
 import sys
 
-from crossply.compose.wire import decode_request, encode_response
+from crossply.compose.wire_codec import decode_request, encode_response
 from crossply.functions.builtin.kcl.function import run_module
 from crossply.sdk.serving import serve_from_command_line
 

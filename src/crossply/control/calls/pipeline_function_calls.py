@@ -1,7 +1,7 @@
 """The functions that pipelines call: Functions of the cluster and their revisions, each with its runner.
 
 `revision_selection` decides which revision a step calls, `runner_factory` opens its runner, and
-`function_callers` knows who is enqueued when either changes.
+`callers_by_function` knows who is enqueued when either changes.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import orjson
 
 from crossply.compose.function_messages import Request
 from crossply.compose.object_metadata import name_of
+from crossply.control.calls.callers_by_function import Enqueue, FunctionCallers, SourceWatch
 from crossply.control.calls.endpoint import Endpoint
-from crossply.control.calls.function_callers import Enqueue, FunctionCallers, SourceWatch
 from crossply.control.calls.revision_selection import Capabilities, FunctionReference, RevisionSelection
 from crossply.control.calls.runner_factory import NATIVE, RunnerFactory
 from crossply.control.calls.runner_protocol import Answer, AsyncRunner, FunctionCall

@@ -18,10 +18,10 @@ from collections.abc import Iterator, Mapping
 from time import thread_time
 from typing import NamedTuple
 
-from crossply.functions.builtin.kcl.module_directory import ENDING, ModuleTree
 from crossply.functions.builtin.kcl.module_failures import ModuleError
+from crossply.functions.builtin.kcl.module_file_reader import ENDING, ModuleTree
 from crossply.functions.builtin.kcl.module_manifest import MANIFEST
-from crossply.functions.builtin.sandbox.limits import SECONDS
+from crossply.functions.builtin.sandbox.limit_constants import SECONDS
 
 MAX_FILES = 20_000
 MAX_BYTES = 32 << 20

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from crossply.errors import CrossplyError
-from crossply.kinds.infrastructure_definitions import FIRST_DESIGN
+from crossply.kinds.application_and_infrastructure_definitions import FIRST_DESIGN
 from crossply.schema.builtin_schemas import object_meta
 from crossply.schema.definition_crds import crds_of
 from crossply.values import Object

@@ -16,9 +16,9 @@ from crossply.apiserver.endpoints.negotiation import negotiate_for
 from crossply.apiserver.endpoints.query_options import check_write_options
 from crossply.apiserver.endpoints.replies import Reply, reply_object
 from crossply.apiserver.endpoints.status_errors import MODIFIED, Cause, conflict, invalid
+from crossply.apiserver.registry.defaulting_and_pruning import normalize
 from crossply.apiserver.registry.delete import FOREGROUND, ORPHAN, TwoPhaseDeletion, delete_in_two_phases
 from crossply.apiserver.registry.metadata_validation import check_metadata_update
-from crossply.apiserver.registry.normalization import normalize
 from crossply.apiserver.registry.update import Change
 from crossply.apiserver.registry.writes import load, scope_of
 from crossply.apiserver.server_context import ServerContext

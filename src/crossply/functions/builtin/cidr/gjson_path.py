@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from crossply.functions.builtin.cidr.gjson_query import PathSyntaxError, Query, is_match, parse_query
+from crossply.functions.builtin.cidr.gjson_array_query import PathSyntaxError, Query, is_match, parse_query
 from crossply.functions.reply_limits import check_deadline, current_limits
 from crossply.values import Object
 from crossply.values.regexp import RegexpError, compile_go

@@ -11,6 +11,7 @@ from crossply.functions.builtin.kcl.core_protobuf import FLAG_FIELDS
 from crossply.functions.builtin.kcl.input import Input
 from crossply.functions.builtin.kcl.module_failures import ModuleError
 from crossply.functions.builtin.kcl.module_source_policy import ModuleAccess
+from crossply.functions.builtin.kcl.program_encoding import Program, encode_program
 from crossply.functions.builtin.kcl.program_source import (
     PROGRAM,
     ProgramFiles,
@@ -18,7 +19,6 @@ from crossply.functions.builtin.kcl.program_source import (
     is_inline,
     merged_config,
 )
-from crossply.functions.builtin.kcl.worker_program import Program, encode_program
 from crossply.functions.builtin.sandbox.request_json import as_json
 from crossply.values import Object
 from crossply.values.bounded_cache import BoundedCache

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 from crossply.compose.object_metadata import namespace_of
 from crossply.errors import CrossplyError
 from crossply.kube.core_kinds import SECRET
+from crossply.provider.cached_object_reader import WatchedObjects
 from crossply.provider.decode import Lookups, Path, decode, find_fields
 from crossply.provider.field_model import Secret
 from crossply.provider.managed_kind import ManagedKind
 from crossply.provider.reconcile_triggers import ReadObject
-from crossply.provider.watched_objects import WatchedObjects
 from crossply.values import Object
 
 

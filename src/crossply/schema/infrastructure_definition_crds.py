@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.kinds.definition import parse_definition
-from crossply.kinds.definition import published as with_requirement
-from crossply.kinds.definition_go_types import DefinitionDecodeError
-from crossply.kinds.fields import Fields
-from crossply.kinds.infrastructure_definitions import (
+from crossply.kinds.application_and_infrastructure_definitions import (
     INFRASTRUCTURE,
     PublicationError,
     SpecTemplate,
     parse_publication,
     parse_spec_template,
 )
+from crossply.kinds.definition import parse_definition
+from crossply.kinds.definition import published as with_requirement
+from crossply.kinds.definition_go_types import DefinitionDecodeError
+from crossply.kinds.fields import Fields
 from crossply.schema.crd_crossplane_fields import (
     LEGACY,
     choice,

@@ -14,8 +14,8 @@ from crossply.functions.builtin.starlark.language.arguments import (
     optional,
     required,
 )
-from crossply.functions.builtin.starlark.language.byte_strings import to_bytes
 from crossply.functions.builtin.starlark.language.failures import EvalError
+from crossply.functions.builtin.starlark.language.go_strings import to_bytes
 from crossply.functions.builtin.starlark.language.values import Builtin, Value, is_int, to_repr, type_name
 from crossply.values import Object
 from crossply.values.durations import parse_duration

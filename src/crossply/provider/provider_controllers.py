@@ -14,6 +14,7 @@ from crossply.kube.failures import NotServed
 from crossply.kube.informer import Informer
 from crossply.kube.sharding import SingleReplica
 from crossply.kube.shared_informers import SharedInformers
+from crossply.provider.cached_object_reader import WatchedObjects
 from crossply.provider.connection_secret import ConnectionSecrets
 from crossply.provider.managed_kind import ManagedKind, ProviderConfigKinds
 from crossply.provider.managed_reconciler import ManagedReconciler
@@ -21,7 +22,6 @@ from crossply.provider.managed_writes import ManagedWrites
 from crossply.provider.provider_config_reconciler import ProviderConfigReconciler, config_usages
 from crossply.provider.provider_configs import ProviderConfigs
 from crossply.provider.reconcile_triggers import ReconcileTriggers, desired_state_changed
-from crossply.provider.watched_objects import WatchedObjects
 from crossply.values.backoff import RetryPauses
 
 BACKOFF = RetryPauses(first=1.0, longest=60.0)

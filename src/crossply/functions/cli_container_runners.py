@@ -14,7 +14,7 @@ from crossply.functions.docker_settings import ContainerSettings
 from crossply.functions.one_shot_image_run import ImageRun, fetch_within
 from crossply.xpkg.keychain import default_keychain
 from crossply.xpkg.progress import ProgressBar
-from crossply.xpkg.registry import Trust
+from crossply.xpkg.registry_session import Trust
 
 
 def open_locally(function: ContainerSettings, to_completion: bool, instead: str = "") -> InContainer:

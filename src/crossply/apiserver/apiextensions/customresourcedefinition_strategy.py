@@ -7,9 +7,9 @@ from crossply.apiserver.apiextensions.crd_defaults import (
     fresh_status,
     with_stored_version,
 )
-from crossply.apiserver.apiextensions.crd_status import note_structural
+from crossply.apiserver.apiextensions.crd_status_conditions import note_structural
 from crossply.apiserver.apiextensions.crd_validation import validate_definition
-from crossply.apiserver.apiextensions.schema_stripping import without_plain_schemas
+from crossply.apiserver.apiextensions.crd_without_schemas import without_plain_schemas
 from crossply.apiserver.builtin.strategies.simple_kinds import DefinitionStrategy as PlainStrategy
 from crossply.schema.field_errors import FieldError
 from crossply.values import Object

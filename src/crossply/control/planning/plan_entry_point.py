@@ -10,13 +10,13 @@ from crossply.control.controller_context import plane_for
 from crossply.control.kinds import DEFINITION
 from crossply.control.planning.change_tree import Node
 from crossply.control.planning.dry_run_client import DryRunClient
+from crossply.control.planning.dry_run_planner import Plan, Planner, PlanRefused
 from crossply.control.planning.field_changes import Field, Unknown
 from crossply.control.planning.planned_functions import (
     RecordedFunctions,
     host_access_check,
     planned_functions,
 )
-from crossply.control.planning.planner import Plan, Planner, PlanRefused
 from crossply.control.planning.reconcile_rounds import Progress
 from crossply.functions.host_access_policy import HostAccess
 from crossply.kube.config import ClusterConfig

@@ -7,8 +7,8 @@ from exactly one of its resources; which one is then never a matter of chance.
 from __future__ import annotations
 
 from crossply.compose.errors import ContractBroken
+from crossply.kinds.application_and_infrastructure_definitions import INFRASTRUCTURE
 from crossply.kinds.composition import NATIVE_FUNCTION, Composition
-from crossply.kinds.infrastructure_definitions import INFRASTRUCTURE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

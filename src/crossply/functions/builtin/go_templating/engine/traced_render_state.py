@@ -1,4 +1,4 @@
-"""One traced render: what each value depends on, while the wrappers of `tracing_scope` run.
+"""One traced render: what each value depends on, while the wrappers of `tracing_compile_scope` run.
 
 Of its text is known which piece came from which line, and what it depends on.
 """

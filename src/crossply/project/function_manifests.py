@@ -21,6 +21,7 @@ from crossply.sdk.function_file import split_place
 from crossply.values import Object
 from crossply.xpkg.dns_names import to_dns_label
 from crossply.xpkg.failures import BuildFailed
+from crossply.xpkg.generated_python_project import FILE
 from crossply.xpkg.image_reference import parse
 from crossply.xpkg.project_functions import (
     KCL,
@@ -31,7 +32,6 @@ from crossply.xpkg.project_functions import (
     language_of,
 )
 from crossply.xpkg.python_project_image import read_project
-from crossply.xpkg.single_file_project import FILE
 from crossply.xpkg.user_image_pull import error_prefix
 
 BestTag = Callable[[str, str], str]
