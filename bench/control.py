@@ -2,6 +2,7 @@
 
 Composite resources of three ConfigMaps each are made at once; then nothing happens for a while; then one of
 them is edited again and again. Beside it stands the floor: the unavoidable writes, by a bare client.
+The embedded control plane is measured with and without the recorder of runs; `recorder.py` repeats that.
 BENCH_XRS sets how many (200,1000), BENCH_REST how many seconds of rest (180).
 """
 
@@ -19,7 +20,7 @@ from contextlib import aclosing
 import orjson
 
 from control_floor import floor
-from control_servers import Running, embedded, real, real_is_possible
+from control_servers import Running, embedded, real, real_is_possible, without_recorder
 from control_workload import (
     APP,
     COMPOSITION,
@@ -51,12 +52,12 @@ Requests = Counter[tuple[str, str]]
 
 
 async def main() -> None:
-    planes = [embedded, real] if real_is_possible() else [embedded]
-    for plane in planes:
+    with_real = real_is_possible()
+    for plane in (embedded, without_recorder, real) if with_real else (embedded, without_recorder):
         for size in SIZES:
             with plane() as running:
                 await measure(running, size)
-    if len(planes) == 1:
+    if not with_real:
         print(
             "kube-apiserver is not built here (tests/cluster/build.sh): only the embedded server was measured"
         )
@@ -69,7 +70,8 @@ async def measure(running: Running, size: int) -> None:
         print(f"floor: {least:.1f} s, {least_cpu:.1f} CPU-s in the bare client")
         await install(client)
         await creation(client, running, size, least)
-        await rest(client, running, size)
+        if running.records:
+            await rest(client, running, size)
         await changes(client, size)
         await edits(client)
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import NamedTuple
 
 from processes import children_of
@@ -26,6 +26,8 @@ class Running(NamedTuple):
     processes: dict[str, int]
     metrics: str
     """The metrics address of the controllers."""
+    records: bool = True
+    """Whether runs are recorded."""
 
 
 @contextmanager
@@ -37,7 +39,13 @@ def embedded(records: bool = True) -> Iterator[Running]:
         started("up", "--data", data, f"--metrics-port={port}", f"--record-runs={_word(records)}") as pid,
     ):
         processes = {"controllers": pid, "API server": children_of(pid)[0]}
-        yield Running("embedded", f"{data}/kubeconfig", processes, _metrics_at(port))
+        name = "embedded" if records else "embedded, without the recorder of runs"
+        yield Running(name, f"{data}/kubeconfig", processes, _metrics_at(port), records)
+
+
+def without_recorder() -> AbstractContextManager[Running]:
+    """The embedded control plane without the recorder of runs."""
+    return embedded(records=False)
 
 
 def _word(flag: bool) -> str:

@@ -13,8 +13,8 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 import apsw
@@ -103,6 +103,23 @@ def _restore(journal: RunJournal, store: RunStore) -> None:
     journal.clear()
 
 
+class Recording:
+    """A context that records one run when it ends; a class, since every reconcile enters one."""
+
+    __slots__ = ("_capture", "_recorder")
+
+    def __init__(self, recorder: RunRecorder, capture: Capture) -> None:
+        self._recorder = recorder
+        self._capture = capture
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, problem: BaseException | None, traceback: object) -> None:
+        self._capture.end(problem)
+        self._recorder.finish(self._capture)
+
+
 class RunRecorder:
     """Records the runs of one process."""
 
@@ -170,18 +187,9 @@ class RunRecorder:
             self._hurry.set()
         return draft.id
 
-    @contextmanager
-    def recording(self, capture: Capture) -> Iterator[None]:
+    def recording(self, capture: Capture) -> Recording:
         """Record what is captured within, however it ends."""
-        try:
-            yield
-        except BaseException as problem:
-            capture.end(problem)
-            raise
-        else:
-            capture.end()
-        finally:
-            self.finish(capture)
+        return Recording(self, capture)
 
     def forget(self, uid: str) -> None:
         """The object is gone; its runs stay until others need the room."""

@@ -82,8 +82,9 @@ class Triggers:
     def run_finished(self, key: Key, generation: int, problem: BaseException | None) -> None:
         """The run is over, and left the composite resource at this generation."""
         last = self._last.get(key)
-        if last is not None:
-            self._last[key] = last._replace(generation=generation, failed=problem is not None)
+        failed = problem is not None
+        if last is not None and (last.generation != generation or last.failed != failed):
+            self._last[key] = last._replace(generation=generation, failed=failed)
 
     def forget(self, key: Key) -> None:
         """It is gone."""
