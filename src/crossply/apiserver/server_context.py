@@ -15,7 +15,8 @@ from crossply.apiserver.endpoints.replies import Reply
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.event_loop_offloading import Background
 from crossply.apiserver.registry.apply_scopes import Scopes
-from crossply.apiserver.registry.strategy import CustomStrategy, Strategy
+from crossply.apiserver.registry.custom_resource_strategy import CustomStrategy
+from crossply.apiserver.registry.strategy import Strategy
 from crossply.apiserver.registry.write_locks import WriteLocks
 from crossply.apiserver.served_resources import Registry, Resource, Version
 from crossply.apiserver.storage import Store

@@ -18,12 +18,13 @@ from crossply.apiserver.endpoints.status_errors import (
     request_too_large,
 )
 from crossply.apiserver.registry.conversion import convert_one
+from crossply.apiserver.registry.custom_resource_strategy import CustomStrategy
 from crossply.apiserver.registry.metadata_validation import (
     check_built_in_finalizers,
     check_metadata,
     finalizer_warnings,
 )
-from crossply.apiserver.registry.strategy import CustomStrategy, Strategy
+from crossply.apiserver.registry.strategy import Strategy
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Entry, Key
 from crossply.apiserver.stored_object_codec import State, decode, encode, with_revision
