@@ -26,7 +26,7 @@ from crossply.functions.function_set import Runners
 from crossply.functions.in_process import InProcess
 from crossply.functions.local_process import LocalProcess
 from crossply.functions.remote import Remote
-from crossply.kinds.composition import NATIVE_FUNCTION
+from crossply.kinds.composition_native_step import NATIVE_FUNCTION
 from crossply.values.protobuf_struct import StructError
 from tests.support.function_servers import CROSSPLY, REQUEST, make_certificates, serving, started
 from tests.support.paths import ROOT

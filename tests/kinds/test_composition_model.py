@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crossply.kinds.composition import (
-    NATIVE_FUNCTION,
     CompositionError,
     ContainerFunction,
     CredentialRef,
@@ -22,6 +21,7 @@ from crossply.kinds.composition import (
     TypeRef,
     parse_composition,
 )
+from crossply.kinds.composition_native_step import NATIVE_FUNCTION
 
 TYPE_REF = {"apiVersion": "acme.test/v1", "kind": "XCache"}
 

@@ -8,7 +8,7 @@ from crossply.compose.function_messages import Request, Resource, State
 from crossply.functions.builtin.patch_and_transform.function import run
 from crossply.functions.builtin.patch_and_transform.resources_mode import run_native
 from crossply.functions.field_provenance import CONDITION, ENVIRONMENT_KEY, SourceField
-from crossply.kinds.composition import NATIVE_FUNCTION
+from crossply.kinds.composition_native_step import NATIVE_FUNCTION
 from crossply.provenance.call_recorder import StepCall
 from crossply.provenance.model import Provenance
 from crossply.provenance.pipeline import explain_pipeline

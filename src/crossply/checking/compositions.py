@@ -22,7 +22,8 @@ from crossply.compose.connection_secret_key_coverage import check_contract
 from crossply.errors import CrossplyError
 from crossply.functions.builtin import NATIVE
 from crossply.functions.builtin.step_input_check import input_problem
-from crossply.kinds.composition import NATIVE_FUNCTION, Composition, Step, TypeRef
+from crossply.kinds.composition import Composition, Step, TypeRef
+from crossply.kinds.composition_native_step import NATIVE_FUNCTION
 from crossply.manifests.manifest import Manifest
 from crossply.rendering.inputs import CompositionFile, composition_in
 from crossply.validation.line_numbers import line_of, segments

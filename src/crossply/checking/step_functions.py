@@ -21,7 +21,8 @@ from crossply.functions.binding import (
     TEMPLATES_DIRECTORY,
     choose_runtime,
 )
-from crossply.kinds.composition import NATIVE_FUNCTION, Composition, Step
+from crossply.kinds.composition import Composition, Step
+from crossply.kinds.composition_native_step import NATIVE_FUNCTION
 from crossply.manifests.manifest import Manifest
 from crossply.project import file_in
 from crossply.rendering.available_functions import available_functions

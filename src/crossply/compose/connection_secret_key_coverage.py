@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from crossply.compose.errors import ContractBroken
 from crossply.kinds.application_and_infrastructure_definitions import INFRASTRUCTURE
-from crossply.kinds.composition import NATIVE_FUNCTION, Composition
+from crossply.kinds.composition import Composition
+from crossply.kinds.composition_native_step import NATIVE_FUNCTION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -52,7 +52,7 @@ from crossply.compose.prepared_composition import PreparedComposition
 from crossply.compose.reconcile import Settings, reconcile
 from crossply.compose.selection import Selected
 from crossply.errors import CrossplyError
-from crossply.kinds.composition import NATIVE_FUNCTION
+from crossply.kinds.composition_native_step import NATIVE_FUNCTION
 from crossply.values import Object
 from crossply.values.api_version import format_kind
 

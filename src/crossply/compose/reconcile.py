@@ -83,7 +83,7 @@ from crossply.compose.ready_and_synced_conditions import (
 from crossply.compose.watch_requirements import watched_status
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import Step
-from crossply.kinds.composition_defaults import ENVIRONMENT_REFERENCES
+from crossply.kinds.composition_native_step import ENVIRONMENT_REFERENCES
 from crossply.values import Object
 
 TYPE_CHECKING = False

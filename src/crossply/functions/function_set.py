@@ -10,7 +10,8 @@ from crossply.functions import builtin
 from crossply.functions.binding import bind, bind_builtin
 from crossply.functions.failures import FunctionNotBound
 from crossply.functions.runner import OpenRunners, Runner
-from crossply.kinds.composition import NATIVE_FUNCTION, Step
+from crossply.kinds.composition import Step
+from crossply.kinds.composition_native_step import NATIVE_FUNCTION
 from crossply.values import Object
 
 TYPE_CHECKING = False

@@ -3,7 +3,7 @@
 Every accepted spelling becomes the same model, a pipeline of steps:
 
 - `mode: Pipeline` as it is;
-- `mode: Resources` and the first design's `from`/`to` as one native step (see `composition_native`);
+- `mode: Resources` and the first design's `from`/`to` as one native step (see `composition_native_step`);
 - `spec.functions` as one step for each container, after the templates (see `composition_container_function`).
 
 A CompositionRevision has the same spec, so `parse_spec` serves both.
@@ -18,19 +18,12 @@ from crossply.kinds.composition_container_function import (
     parse_container_function,
     template_overrides,
 )
-from crossply.kinds.composition_defaults import (
-    NATIVE_FUNCTION,
-    NATIVE_STEP,
-    PIPELINE,
-    RESOURCES,
-    composition_mode,
-    native_input,
-)
+from crossply.kinds.composition_defaults import PIPELINE, RESOURCES, composition_mode
+from crossply.kinds.composition_native_step import NATIVE_FUNCTION, NATIVE_STEP, native_input
 from crossply.kinds.fields import Fields, KindError
 from crossply.values import Object
 
 __all__ = [
-    "NATIVE_FUNCTION",
     "WATCHED_REFS",
     "Composition",
     "CompositionError",

@@ -21,7 +21,7 @@ from crossply.functions.field_provenance import (
     SourceField,
     StepTrace,
 )
-from crossply.kinds.composition import NATIVE_FUNCTION
+from crossply.kinds.composition_native_step import NATIVE_FUNCTION
 from crossply.provenance.call_recorder import StepCall
 from crossply.provenance.model import COMPOSITE_STATUS, FieldSource, Provenance
 from crossply.values import Object

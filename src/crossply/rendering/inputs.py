@@ -9,8 +9,9 @@ from crossply.compose.engine_field_paths import MODERN, Machinery, machinery_at
 from crossply.compose.object_metadata import name_of, text_in
 from crossply.compose.selection import match_labels
 from crossply.errors import CrossplyError
-from crossply.kinds.composition import NATIVE_FUNCTION, Composition, Step, parse_composition
+from crossply.kinds.composition import Composition, Step, parse_composition
 from crossply.kinds.composition_defaults import PIPELINE
+from crossply.kinds.composition_native_step import NATIVE_FUNCTION
 from crossply.kinds.fields import KindError
 from crossply.manifests.files import SourceError, first_document, object_of, read_documents
 from crossply.values import Object

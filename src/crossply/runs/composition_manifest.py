@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from crossply.kinds.composition import (
-    NATIVE_FUNCTION,
     Composition,
     ContainerFunction,
     ExtraResourceRule,
@@ -14,6 +13,7 @@ from crossply.kinds.composition import (
     Step,
 )
 from crossply.kinds.composition_defaults import PIPELINE
+from crossply.kinds.composition_native_step import NATIVE_FUNCTION
 from crossply.values import Object
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from crossply.compose.effects import FetchComposition
-from crossply.kinds.composition import NATIVE_FUNCTION, Composition, Step
+from crossply.kinds.composition import Composition, Step
+from crossply.kinds.composition_native_step import NATIVE_FUNCTION
 from crossply.kinds.operation import parse_operation
 from crossply.runs.model import OPERATION, World
 

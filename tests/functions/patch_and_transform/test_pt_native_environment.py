@@ -9,7 +9,7 @@ import pytest
 from crossply.compose.function_messages import Resource, Response
 from crossply.functions.builtin.patch_and_transform.field_provenance import trace_native
 from crossply.functions.builtin.patch_and_transform.resources_mode import API_VERSION, KIND, run_native
-from crossply.kinds.composition_defaults import ENVIRONMENT_REFERENCES
+from crossply.kinds.composition_native_step import ENVIRONMENT_REFERENCES
 from crossply.values import Object
 from tests.support.functions.native_environments import (
     EnvironmentCase,

@@ -22,7 +22,7 @@ from crossply.compose.function_messages import (
 from crossply.compose.in_memory_cluster import InMemoryCluster
 from crossply.functions.builtin.patch_and_transform.resources_mode import run_native
 from crossply.kinds.composition import parse_composition
-from crossply.kinds.composition_defaults import ENVIRONMENT_REFERENCES
+from crossply.kinds.composition_native_step import ENVIRONMENT_REFERENCES
 from crossply.values import Object
 from crossply.values.protobuf_struct import from_wire, to_wire
 from tests.support.paths import TESTS

@@ -17,7 +17,8 @@ from crossply.control.calls.revision_selection import FunctionReference, Revisio
 from crossply.functions.binding import sources_of
 from crossply.functions.failures import FunctionNotBound
 from crossply.functions.source_watcher import SourceFiles
-from crossply.kinds.composition import NATIVE_FUNCTION, Step
+from crossply.kinds.composition import Step
+from crossply.kinds.composition_native_step import NATIVE_FUNCTION
 
 Enqueue = Callable[[], None]
 _INTERVAL = 0.5

@@ -19,7 +19,8 @@ from crossply.control.calls.runner_factory import NATIVE, RunnerFactory
 from crossply.control.calls.runner_protocol import Answer, AsyncRunner, FunctionCall
 from crossply.control.kinds import FUNCTION, FUNCTION_REVISION
 from crossply.functions.runner import OpenRunners
-from crossply.kinds.composition import NATIVE_FUNCTION, Step
+from crossply.kinds.composition import Step
+from crossply.kinds.composition_native_step import NATIVE_FUNCTION
 from crossply.kube.kind import Kind
 from crossply.kube.shared_informers import SharedInformers
 from crossply.values import Object

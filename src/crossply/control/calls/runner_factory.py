@@ -30,7 +30,8 @@ from crossply.functions.in_process import InProcess
 from crossply.functions.remote import Remote
 from crossply.functions.reply_limits import MAX_REPLY
 from crossply.functions.runner import Runner
-from crossply.kinds.composition import NATIVE_FUNCTION, Step
+from crossply.kinds.composition import Step
+from crossply.kinds.composition_native_step import NATIVE_FUNCTION
 
 MAX_COMPUTING_CALLS = 4
 """How many calls to a built-in function run at the same time that may compute for seconds in this process."""

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from crossply.errors import CrossplyError
-from crossply.kinds.composition import NATIVE_FUNCTION, Pipeline, Step, parse_steps
+from crossply.kinds.composition import Pipeline, Step, parse_steps
+from crossply.kinds.composition_native_step import NATIVE_FUNCTION
 from crossply.kinds.composition_revision import parse_pipeline
 from crossply.kinds.fields import Fields
 from crossply.ui.views.object_health import BAD, OK, Health, package_health

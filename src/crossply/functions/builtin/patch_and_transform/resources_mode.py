@@ -50,7 +50,7 @@ from crossply.functions.builtin.patch_and_transform.object_fields import adopt, 
 from crossply.functions.builtin.patch_and_transform.patches import Patch
 from crossply.functions.builtin.patch_and_transform.resources_mode_defaults import set_defaults
 from crossply.functions.reply_limits import copy_size
-from crossply.kinds.composition_defaults import ENVIRONMENT_REFERENCES
+from crossply.kinds.composition_native_step import ENVIRONMENT_REFERENCES
 from crossply.values import Object
 from crossply.values.api_version import format_kind
 from crossply.values.goquote import quote

@@ -17,7 +17,7 @@ from crossply.functions.builtin.patch_and_transform.input_decoder import DecodeE
 from crossply.functions.builtin.patch_and_transform.input_schema import ENVIRONMENT_CONFIGURATION
 from crossply.functions.builtin.patch_and_transform.resources_mode_defaults import set_environment_defaults
 from crossply.functions.field_provenance import ENVIRONMENT_KEY
-from crossply.kinds.composition_defaults import ENVIRONMENT_REFERENCES
+from crossply.kinds.composition_native_step import ENVIRONMENT_REFERENCES
 from crossply.values import Object
 from crossply.values.field_path import PathError, get
 from crossply.values.go_type_names import go_type
