@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from crossply.kinds.cron_operation import CronOperationError, Decision, decide
+from crossply.kinds.cron_operation import CronOperationError
+from crossply.kinds.cron_operation_schedule import Decision, decide
 from crossply.kinds.operation_history import Child, read_child
 from crossply.values import Object
 

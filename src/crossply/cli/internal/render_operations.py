@@ -16,7 +16,8 @@ from crossply.cli.internal.render_wire import (
 from crossply.compose.errors import ComposeError, StepFailed
 from crossply.compose.in_memory_cluster import InMemoryCluster
 from crossply.compose.operation_rendering import OperationRendering, RenderedOperation
-from crossply.kinds.cron_operation import new_operation, parse_cron_operation
+from crossply.kinds.cron_operation import parse_cron_operation
+from crossply.kinds.cron_operation_schedule import new_operation
 from crossply.kinds.fields import KindError
 from crossply.kinds.watch_operation import operation_for, parse_watch_operation
 

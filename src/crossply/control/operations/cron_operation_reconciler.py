@@ -10,7 +10,8 @@ from crossply.compose.object_metadata import is_paused
 from crossply.control.controller_context import Plane
 from crossply.control.kinds import CRON_OPERATION
 from crossply.control.operations.operation_parents import GARBAGE_COLLECT, REPLACE_RUNNING, OperationParents
-from crossply.kinds.cron_operation import LABEL, Decision, decide
+from crossply.kinds.cron_operation import LABEL
+from crossply.kinds.cron_operation_schedule import Decision, decide
 from crossply.kube.controller import Requeue
 from crossply.values import Object
 
