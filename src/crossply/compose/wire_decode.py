@@ -3,8 +3,8 @@
 `read_fields` sorts the fields of one message by tag; fields that are not known here are dropped, as protobuf
 asks. What occurs several times where one is expected is joined if it is a message (that is how protobuf
 merges) and otherwise the last one counts. Nesting is bounded by the messages and, inside an object, by
-`values.protobuf_struct`; damaged bytes raise StructError, IndexError or UnicodeDecodeError, which `wire_codec`
-translates.
+`values.protobuf_struct`; damaged bytes raise StructError, IndexError or UnicodeDecodeError, which
+`wire_codec` translates.
 """
 
 from __future__ import annotations

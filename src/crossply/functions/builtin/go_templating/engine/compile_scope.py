@@ -45,8 +45,8 @@ SetVariables = Callable[[Frame, Any, Any], None]
 class Hooks:
     """What is done with each compiled piece: nothing.
 
-    `tracing_compile_scope` wraps the pieces to trace where output comes from. Nothing of it is left in templates
-    that are compiled without.
+    `tracing_compile_scope` wraps the pieces to trace where output comes from. Nothing of it is left in
+    templates that are compiled without.
     """
 
     __slots__ = ()
