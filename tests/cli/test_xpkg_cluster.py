@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from crossply.cli.main import main
-from crossply.cli.xpkg.install_target import KINDS, LOCK
+from crossply.cli.xpkg.install_target import KINDS
+from crossply.cli.xpkg.why import LOCK
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from tests.support.cli.trace_cluster import World, condition

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.xpkg.install_target import IMPERSONATION
+from crossply.cli.xpkg.cluster_client import IMPERSONATION
 from crossply.errors import CrossplyError
 from crossply.kube.kind import Kind
 from crossply.values import Object
@@ -69,7 +69,7 @@ async def _usages(invocation: Invocation) -> list[Usage]:
 
     import orjson
 
-    from crossply.cli.xpkg.install_target import cluster
+    from crossply.cli.xpkg.cluster_client import cluster
     from crossply.kube.failures import KubeError
 
     async with cluster(invocation) as client:

@@ -5,19 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.xpkg.install_target import (
-    IMPERSONATION,
-    KINDS,
-    MANAGER,
-    WAIT,
-    PackageCommandError,
-    arguments,
-    as_arguments,
-    cluster,
-    name_of,
-    package_write,
-    wait_until_healthy,
-)
+from crossply.cli.xpkg.cluster_client import IMPERSONATION, MANAGER, cluster
+from crossply.cli.xpkg.cluster_errors import PackageCommandError, package_write
+from crossply.cli.xpkg.install_target import KINDS, arguments, as_arguments, name_of
+from crossply.cli.xpkg.package_health_wait import WAIT, wait_until_healthy
 from crossply.values import Object
 
 

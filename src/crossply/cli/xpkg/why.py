@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.errors import CrossplyError
+from crossply.kube.kind import Kind
 
 if TYPE_CHECKING:
     from crossply.xpkg.dependencies import Locked
+
+LOCK = Kind("pkg.crossplane.io", "v1beta1", "Lock", "locks", False)
 
 
 def run(invocation: Invocation) -> int:
@@ -32,7 +35,8 @@ def _source(source: str, packages: list[Locked]) -> str:
 
 
 async def _known(invocation: Invocation) -> tuple[list[Locked], list[str]]:
-    from crossply.cli.xpkg.install_target import LOCK, cluster, cluster_error
+    from crossply.cli.xpkg.cluster_client import cluster
+    from crossply.cli.xpkg.cluster_errors import cluster_error
     from crossply.kube.failures import KubeError
     from crossply.xpkg.dependencies import read_lock
 
