@@ -1,4 +1,8 @@
-"""Messages between a parent and its worker: four bytes of length, then the data."""
+"""Messages between a parent and its worker: four bytes of length, then the data.
+
+The data of a reply begins with two bytes that say what it is. Orders to the zygote begin with one, and have
+no length.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,15 @@ from time import monotonic
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # workers import this module and never use sockets
     import socket
+
+STAYS, RETIRES = b"+", b"-"
+"""The first byte of a reply of a worker: whether it can be asked again."""
+
+ANSWER, FAILURE = b"=", b"!"
+"""The second byte of a reply of a worker."""
+
+START, KILL = b"S", b"K"
+"""The first byte of an order to the zygote."""
 
 _CHUNK = 1 << 20
 

@@ -1,4 +1,4 @@
-"""Limits of one call of a user program, and the protocol bytes of parents and workers."""
+"""Limits of the programs of users and of their workers: time, memory, sizes and numbers."""
 
 from __future__ import annotations
 
@@ -28,12 +28,3 @@ MAX_WORKERS = 32
 
 RETIRE_AT = MEMORY // 2
 """A worker that has used this much exits after its reply: interpreters keep some memory of each call."""
-
-STAYS, RETIRES = b"+", b"-"
-"""The first byte of a reply of a worker: whether it can be asked again."""
-
-ANSWER, FAILURE = b"=", b"!"
-"""The second byte of a reply of a worker."""
-
-START, KILL = b"S", b"K"
-"""The first byte of an order to the zygote."""

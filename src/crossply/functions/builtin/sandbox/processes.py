@@ -13,14 +13,10 @@ from time import monotonic, sleep
 
 from crossply.functions.builtin.sandbox import frames
 from crossply.functions.builtin.sandbox.limit_constants import (
-    ANSWER,
     GRACE,
-    KILL,
     MAX_REPLY,
     MEMORY,
-    RETIRES,
     SECONDS,
-    START,
     START_SECONDS,
 )
 
@@ -83,8 +79,8 @@ class WorkerProcess:
             raise WorkerFailed(f"answer is longer than {MAX_REPLY >> 20} MiB") from None
         except frames.ConnectionClosed:
             raise WorkerFailed(_WORKER_DIED) from None
-        self.has_retired = reply.startswith(RETIRES)
-        if not reply.startswith(ANSWER, 1):
+        self.has_retired = reply.startswith(frames.RETIRES)
+        if not reply.startswith(frames.ANSWER, 1):
             raise ProgramError(reply[2:].decode("utf-8", "replace"))
         return reply[2:]
 
@@ -119,7 +115,7 @@ class ZygoteProcess:
         parent_end, worker_end = socket.socketpair()
         try:
             with worker_end, self._lock:
-                socket.send_fds(self._control, [START], [worker_end.fileno()])
+                socket.send_fds(self._control, [frames.START], [worker_end.fileno()])
                 number = self._control.recv(4, socket.MSG_WAITALL)
         except OSError:
             number = b""
@@ -132,7 +128,7 @@ class ZygoteProcess:
 
     def kill(self, number: int) -> None:
         with contextlib.suppress(OSError), self._lock:
-            self._control.sendall(KILL + number.to_bytes(4, "big"))
+            self._control.sendall(frames.KILL + number.to_bytes(4, "big"))
 
     def close(self) -> None:
         """End the zygote and all its workers."""

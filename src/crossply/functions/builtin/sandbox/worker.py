@@ -23,15 +23,11 @@ from typing import Protocol
 from crossply.functions.builtin.sandbox import frames
 from crossply.functions.builtin.sandbox.confinement import confine
 from crossply.functions.builtin.sandbox.limit_constants import (
-    ANSWER,
-    FAILURE,
     GRACE,
     MAX_MESSAGE,
     MAX_REPLY,
     RETIRE_AT,
-    RETIRES,
     SECONDS,
-    STAYS,
 )
 
 Answer = Callable[[bytes], bytes]
@@ -65,7 +61,7 @@ def serve(descriptor: int, language: Language) -> None:
         try:
             files = language.prepare(program)
         except Exception as error:  # noqa: BLE001 - it is reported: a process that ends says nothing
-            frames.write(descriptor, STAYS + _failure(_unexpected(error)))
+            frames.write(descriptor, frames.STAYS + _failure(_unexpected(error)))
             return
         loaded: list[Answer] = []
 
@@ -77,15 +73,15 @@ def serve(descriptor: int, language: Language) -> None:
             loaded.append(language.load(program))
             return b""
 
-        frames.write(descriptor, STAYS + _reply(load))
+        frames.write(descriptor, frames.STAYS + _reply(load))
         most = _peak_memory() + RETIRE_AT
         while loaded:
             question = frames.read(descriptor)
             reply = _reply(partial(loaded[0], question))
             if _peak_memory() > most:
-                frames.write(descriptor, RETIRES + reply)
+                frames.write(descriptor, frames.RETIRES + reply)
                 return
-            frames.write(descriptor, STAYS + reply)
+            frames.write(descriptor, frames.STAYS + reply)
 
 
 def _peak_memory() -> int:
@@ -103,7 +99,7 @@ def _reply(work: Callable[[], bytes]) -> bytes:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
         if len(answer) <= MAX_REPLY:
-            return ANSWER + answer
+            return frames.ANSWER + answer
         text = f"answer is longer than {MAX_REPLY >> 20} MiB"
     except ProgramFailed as error:
         text = str(error)
@@ -123,7 +119,7 @@ def _unexpected(error: Exception) -> str:
 
 
 def _failure(text: str) -> bytes:
-    return FAILURE + text[:MAX_MESSAGE].encode("utf-8", "replace")
+    return frames.FAILURE + text[:MAX_MESSAGE].encode("utf-8", "replace")
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

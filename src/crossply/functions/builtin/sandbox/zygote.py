@@ -14,7 +14,7 @@ import sys
 from _socket import CMSG_SPACE, socket  # the module around it takes longer to import than all the rest here
 from importlib import import_module
 
-from crossply.functions.builtin.sandbox.limit_constants import KILL, START
+from crossply.functions.builtin.sandbox.frames import KILL, START
 from crossply.functions.builtin.sandbox.worker import Language, close_all_but, serve
 
 _BYTES_OF_DESCRIPTOR = 4
