@@ -16,7 +16,7 @@ from crossply.functions.builtin.kcl.module_failures import ModuleError
 from crossply.functions.builtin.kcl.module_file_reader import ENDING
 from crossply.functions.builtin.kcl.module_manifest import MANIFEST, Manifest, read_manifest
 from crossply.functions.builtin.kcl.module_source_policy import access_of
-from crossply.functions.builtin.kcl.program_source import ProgramFiles, Source
+from crossply.functions.builtin.kcl.source_types import ProgramFiles, Source
 from crossply.functions.builtin.kcl.sources import MAIN, load_program
 from crossply.functions.kcl_directory import generated_models
 from crossply.manifests.file_io import make_directory, write_file

@@ -16,7 +16,7 @@ from crossply.errors import CrossplyError
 from crossply.functions.builtin.kcl.module_failures import ModuleError
 from crossply.functions.builtin.kcl.module_file_reader import ModuleTree
 from crossply.functions.builtin.kcl.module_source_policy import REGISTRIES, ModuleAccess, RegistryLogin
-from crossply.functions.builtin.kcl.program_source import SCHEME
+from crossply.functions.builtin.kcl.source_types import SCHEME
 from crossply.functions.builtin.module_registry.module_cache import MAX_ARCHIVE, ModuleCache
 from crossply.functions.builtin.module_registry.module_fetch import (
     FetchError,

@@ -1,14 +1,11 @@
-"""The source of a step: inline code, or a module in a directory or a registry; with it all files it needs.
-
-A file kcl.yaml has settings of a program, by their names in the `config` of an input.
-"""
+"""The source of a step: inline code, or a module in a directory or a registry; with it all files it needs."""
 
 from __future__ import annotations
 
 import os
 import posixpath
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from crossply.functions.builtin.kcl.dependency_resolution import resolve_dependencies
 from crossply.functions.builtin.kcl.imported_files import FileCollector, Place
@@ -16,28 +13,20 @@ from crossply.functions.builtin.kcl.module_failures import CONTAINER_HINT, Modul
 from crossply.functions.builtin.kcl.module_file_reader import ENDING, ModuleTree
 from crossply.functions.builtin.kcl.module_manifest import MANIFEST, read_dependencies
 from crossply.functions.builtin.kcl.module_source_policy import ModuleAccess
-from crossply.functions.builtin.kcl.program_source import (
-    PROGRAM,
-    SCHEME,
-    ProgramFiles,
-    Source,
-    is_inline,
-    merged_config,
-)
 from crossply.functions.builtin.kcl.registry_modules import fetch_module
+from crossply.functions.builtin.kcl.settings_files import (
+    SETTINGS_FILE,
+    Settings,
+    merged_config,
+    read_settings,
+    settings_of_step,
+)
 from crossply.functions.builtin.kcl.shared_private_names import with_shared_members
+from crossply.functions.builtin.kcl.source_types import PROGRAM, SCHEME, ProgramFiles, Source, is_inline
 from crossply.values import Object
 
 MAIN, PACKAGES = "/main", "/packages"
 _MODULE_ROOT = "${KCL_MOD}/"
-_SETTINGS = "kcl.yaml"
-_FLAGS = {
-    "disable_none": "disableNone",
-    "sort_keys": "sortKeys",
-    "show_hidden": "showHidden",
-    "strict_range_check": "strictRangeCheck",
-}
-_LISTS = {"overrides": "overrides", "path_selector": "pathSelectors"}
 
 
 class _Module(NamedTuple):
@@ -48,7 +37,7 @@ class _Module(NamedTuple):
 
 def load_program(source: Source, access: ModuleAccess) -> ProgramFiles:
     """Read a program with its modules; raises ModuleError."""
-    settings = _settings(source.settings, access)
+    settings = settings_of_step(source.settings, access)
     module = _module(source.text, access)
     main = module.tree if module is not None else None
     trees = resolve_dependencies(
@@ -73,8 +62,8 @@ def _collected(
         collector.add_imports(source.text)
         return ((PROGRAM, source.text),), settings.config
     if not source.settings:
-        text = module.tree.read(_SETTINGS)
-        settings = Settings() if text is None else _read_settings(text, _SETTINGS)
+        text = module.tree.read(SETTINGS_FILE)
+        settings = Settings() if text is None else read_settings(text, SETTINGS_FILE)
     manifest = module.tree.manifest
     names = (module.entry,) if module.entry else settings.entries or manifest.entries or ("",)
     entries = tuple((_add_entry(collector, name), None) for name in names)
@@ -120,56 +109,3 @@ def _local_module(path: str, access: ModuleAccess) -> _Module:
             break
     entry = os.path.relpath(full, directory)
     return _Module(ModuleTree(directory, access), "" if entry == "." else entry)
-
-
-def _settings(paths: tuple[str, ...], access: ModuleAccess) -> Settings:
-    """The settings files of a step as one."""
-    read = []
-    for path in paths:
-        tree = ModuleTree(os.path.dirname(os.path.abspath(path)), access)
-        text = tree.read(os.path.basename(path))
-        if text is None:
-            raise ModuleError(f"failed to load '{path}', no such file or directory")
-        read.append(_read_settings(text, path))
-    entries = tuple(entry for settings in read for entry in settings.entries)
-    return Settings(entries, merged_config(*(settings.config for settings in read)))
-
-
-class Settings(NamedTuple):
-    """What a settings file says."""
-
-    entries: tuple[str, ...] = ()
-    config: Object = {}  # noqa: RUF012 - read only
-
-
-def _read_settings(text: str, place: str) -> Settings:
-    """Read a settings file; raises ModuleError."""
-    from crossply.errors import CrossplyError
-    from crossply.values import yaml
-
-    try:
-        content = yaml.load(text) or {}
-    except CrossplyError as error:
-        raise ModuleError(f"cannot read {place}: {error}") from None
-    command = content.get("kcl_cli_configs") if isinstance(content, dict) else None
-    command = command if isinstance(command, dict) else {}
-    options = content.get("kcl_options") if isinstance(content, dict) else None
-    return Settings(
-        tuple(_texts(command.get("file")) + _texts(command.get("files"))),
-        {
-            **{ours: bool(command[theirs]) for theirs, ours in _FLAGS.items() if theirs in command},
-            **{ours: _texts(command.get(theirs)) for theirs, ours in _LISTS.items()},
-            "arguments": [_argument(option) for option in options or () if isinstance(option, dict)],
-        },
-    )
-
-
-def _argument(option: Object) -> str:
-    from crossply.values.gojson import dumps
-
-    value = option.get("value")
-    return f"{option.get('key', '')}={value if isinstance(value, str) else dumps(value)}"
-
-
-def _texts(value: Any) -> list[str]:
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []

@@ -1,4 +1,4 @@
-"""The source of a step, and the program that it becomes: inline code is a program by itself."""
+"""What a step names as its source, how inline code is told from a place, and the files of a program."""
 
 from __future__ import annotations
 
@@ -44,15 +44,3 @@ class ProgramFiles(NamedTuple):
 def is_inline(text: str) -> bool:
     """Whether a source is code; it is where it does not begin as the name of a place does."""
     return not text.startswith(_LOCATIONS)
-
-
-def merged_config(*configs: Object) -> Object:
-    """Several configurations as one: lists add up, and a switch is on where one of them has it on."""
-    merged: Object = {}
-    for config in configs:
-        for name, value in config.items():
-            if isinstance(value, list):
-                merged[name] = [*merged.get(name, ()), *value]
-            else:
-                merged[name] = bool(value or merged.get(name))
-    return merged
