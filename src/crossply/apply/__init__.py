@@ -1,10 +1,10 @@
 """Server-side apply: managed fields, conflicts and merging.
 
-Everything here is pure: objects in, objects out, the time as an argument. `request_scope`
-describes an endpoint (compile it once for a kind); `apply_operation` and `update_operation` are the two
-operations that managedFields knows. Below them: `schema_compiler` and `schema_types` (how the values of a
-schema merge), `path_elements` and `field_sets` (fieldsV1), `validate`, `owned_fields`, `compare`, `merge`
-and `prune` (walks over typed values, named as in Kubernetes' structured-merge-diff), `managed_fields` and
+Everything here is pure: objects in, objects out, the time as an argument. `request_scope` describes an
+endpoint (compile it once for a kind); `apply_operation` and `update_operation` are the two operations that
+managedFields knows. Below them: `schema_compiler` and `schema_types` (how the values of a schema merge),
+`path_elements` and `field_sets` (fieldsV1), `validate`, `configuration_field_set`, `compare`, `merge` and
+`prune` (walks over typed values, named as in Kubernetes' structured-merge-diff), `managed_fields` and
 `ownership` (who owns a field, and who is in conflict about it).
 """
 

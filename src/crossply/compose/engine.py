@@ -1,8 +1,8 @@
 """The engine: one run of a Composition for one composite resource.
 
 `compose` is a generator without I/O, clock or randomness. It asks for function calls and for objects (see
-`asks`) and ends in an `Outcome`: what to apply, what to delete, and what to report. Whatever drives it, the
-`render` command or a controller, gets the same outcome for the same answers.
+`effects`) and ends in an `Outcome`: what to apply, what to delete, and what to report. Whatever drives it,
+the `render` command or a controller, gets the same outcome for the same answers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from crossply.values.protobuf_struct import from_wire
 
 
 class Job(NamedTuple):
-    """One composite resource, configured (see `configuration`), and all that exists of it."""
+    """One composite resource, configured (see `composite_preparation`), and all that exists of it."""
 
     composite: Snapshot
     prepared_composition: PreparedComposition

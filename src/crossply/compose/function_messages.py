@@ -2,7 +2,8 @@
 
 These are the messages of `apiextensions.fn.proto.v1` in Python form. Objects inside them hold only what a
 protobuf Struct can hold (see `values.protobuf_struct`), so every number is a float: a function that runs
-in-process sees exactly what one behind gRPC would see. `compose.wire` turns a message into bytes and back.
+in-process sees exactly what one behind gRPC would see. `compose.wire_codec` turns a message into bytes and
+back.
 
 A `Snapshot` is an object that is sent again and again. It keeps its wire view and its encoded bytes, so that
 a request for a hundred observed resources is a join of bytes made long before.

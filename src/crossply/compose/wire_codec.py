@@ -1,9 +1,10 @@
 """The messages of the function protocol as bytes, and back.
 
-The engine and a function exchange `RunFunctionRequest` and `RunFunctionResponse` (see `compose.messages`).
-This is the way in and out of their protobuf encoding, in plain Python: `wire_encode` writes, `wire_decode`
-reads. The encoding is deterministic (fields by number, maps by key): equal messages are equal bytes, a
-request has a digest, and an object that was encoded once is joined into later requests as it is.
+The engine and a function exchange `RunFunctionRequest` and `RunFunctionResponse` (see
+`compose.function_messages`). This is the way in and out of their protobuf encoding, in plain Python:
+`wire_encode` writes, `wire_decode` reads. The encoding is deterministic (fields by number, maps by key):
+equal messages are equal bytes, a request has a digest, and an object that was encoded once is joined into
+later requests as it is.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Control groups of containers, in version 1 or 2: one for each container, below our own.
 
-The kernel enforces a container's limits with them. `limits` reports which limits cannot be enforced.
+The kernel enforces a container's limits with them. `limit_enforcement` reports which limits cannot be
+enforced.
 """
 
 from __future__ import annotations

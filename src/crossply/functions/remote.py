@@ -1,7 +1,7 @@
 """Calls a function over gRPC at an address.
 
-The message is encoded before gRPC gets it (`compose.wire`), so nothing is encoded twice, and the same bytes
-can be sent again as v1beta1 to a function that does not know v1.
+The message is encoded before gRPC gets it (`compose.wire_codec`), so nothing is encoded twice, and the same
+bytes can be sent again as v1beta1 to a function that does not know v1.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Serves a function over gRPC to any engine with the function protocol.
 
 gRPC only carries bytes, for v1 and v1beta1 alike, whose messages are the same. A built-in function is served
-by `FunctionServer`, which lets `compose.wire` read and write them; functions of the SDK do that themselves.
-Reflection and health are served beside, as every function's server does, and metrics if they are enabled.
+by `FunctionServer`, which lets `compose.wire_codec` read and write them; functions of the SDK do that
+themselves. Reflection and health are served beside, as every function's server does, and metrics if they are
+enabled.
 
 Certificates are read again for every connection: a mounted Secret changes when its certificate is renewed.
 New connections get the new certificate and are verified with the new authorities; open connections continue.

@@ -2,7 +2,7 @@
 
 `Definition` is the one model behind a CompositeResourceDefinition of either version and the first design's
 ApplicationDefinition and InfrastructureDefinition. The engine and the controllers read this; the CRDs are
-derived by `schema.crd` from the object itself.
+derived by `schema.definition_crds` from the object itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
 """What `crossply new` writes: text made of names, examples and schemas. Nothing here touches files.
 
-`project`, `composition`, `test_suite` and `function_package` write whole files.
+`project`, `composition`, `suite_from_rendering` and `function_package` write whole files.
 """

@@ -10,7 +10,7 @@
             "spec": {"region": req.xr["spec"]["region"]},
         }
 
-`function_decorator` calls a function, `request` and `response` are what its author sees. `incoming_request`
+`function_decorator` calls a function, `request` and `response` are what its author sees. `request_interface`
 is the interface to the two forms of a request: `encoded_request` (bytes) and `in_process_request` (plain
 data). `function_file` loads a function from a file, `serving` serves it. `shim` runs code for the published
 Python SDK.

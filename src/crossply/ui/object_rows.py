@@ -1,7 +1,8 @@
-"""The state of any object in one word, from its conditions: the dashboard counts and colours by it. Pure.
+"""Rows of the dashboard: of any object its state in one word, from its conditions, and of events. Pure.
 
-Of objects that it has many of, and of events, the dashboard keeps only what rows and trees are made of.
-Everything else is read from the API server when the object is opened.
+The dashboard counts and colours by the state. Of objects that it has many of, and of events, the dashboard
+keeps only what rows and trees are made of. Everything else is read from the API server when the object is
+opened.
 """
 
 from __future__ import annotations

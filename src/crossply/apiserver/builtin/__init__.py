@@ -2,9 +2,9 @@
 
 `kind_schema_table` has what was derived from a real server (resources, structure, how Go writes each field);
 `resources` turns it into `Resource`s. An object of a built-in kind is first normalized to the form in which
-Go would write it (`go_structs`: unknown fields removed, empty ones left out, `defaults` set), then validated
-by its strategy (`strategies`). `conversions` converts between versions. `printers` have the columns of
-`kubectl get`.
+Go would write it (`go_round_trip`: unknown fields removed, empty ones left out, `defaults` set), then
+validated by its strategy (`strategies`). `conversions` converts between versions. `printers` have the columns
+of `kubectl get`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Go clients send bodies this way when they know a kind (`kubectl create configmap`, `kubectl auth can-i`), and
 accept JSON as well. `envelope` wraps an object with its kind; `decode` and `encode` convert messages to
-objects and back, by `message_table` and `scalars`; `wire` is the wire format.
+objects and back, by `message_table` and `single_value_messages`; `wire` is the wire format.
 """
 
 from crossply.apiserver.protobuf.envelope import decode_object, encode_event, encode_object

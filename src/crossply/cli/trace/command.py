@@ -1,7 +1,7 @@
 """`crossply resource trace`: show a resource, its descendants, and why it is not ready.
 
-`resource_tree` finds the kind and loads the tree; `output` writes it with `table`, `json_output` or `graph`.
-`root_cause_search` says why it is not ready, `watch` writes it again whenever something changes.
+`resource_tree` finds the kind and loads the tree; `output` writes it, as JSON or YAML itself, otherwise with
+`table` or `graph`. `causes` says why it is not ready, `watch` writes it again whenever something changes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`crossply up`: run a control plane on this machine.
 
 The API server is a process of its own (`api_process`), and the controllers talk to it over HTTPS as they
-would to any cluster. One control plane runs on a data directory at a time (`lock`).
+would to any cluster. One control plane runs on a data directory at a time (`local_control_plane.lock`).
 """
 
 from __future__ import annotations

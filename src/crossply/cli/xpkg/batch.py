@@ -1,7 +1,7 @@
 """`crossply xpkg batch`: build and push the smaller packages of a family of providers.
 
-`xpkg.provider_family` knows what belongs into which package, `batch_metadata` how it is described; this is
-the order of it all: the base images first, then every service by itself, so many at once as are allowed.
+`xpkg.provider_family_build` knows what belongs into which package, `batch_metadata` how it is described; this
+is the order of it all: the base images first, then every service by itself, so many at once as are allowed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A function as the controllers call it: without blocking the event loop.
 
-`threaded_runner` and `event_loop_runner` make an async runner of a blocking `functions.runner.Runner`. The
+`threaded_runner` and `inline_runner` make an async runner of a blocking `functions.runner.Runner`. The
 other modules are wrappers, which `runner_factory` stacks:
 `CachedRunner(ReadinessRunner(MeteredRunner(ThreadedRunner(CircuitBreaker(Remote)))))`.
 """

@@ -1,6 +1,6 @@
 """What woke a composite resource: noted where it is enqueued, and recorded with the run that follows.
 
-One that has a poll interval is also reconciled although nothing happened.
+One that has a poll interval is also reconciled although nothing happened: when, is here as well.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Definitions that offer a claim: its CRD is applied, and claims are controlled.
 
-This is the other half of `definition`, and independent of it: each has a finalizer, a condition, and its own
-part of the definition's end. Claims go first, since each takes its composite resource with it.
+This is the other half of `definition_reconciler`, and independent of it: each has a finalizer, a condition,
+and its own part of the definition's end. Claims go first, since each takes its composite resource with it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Compositions become CompositionRevisions: one for every state of a Composition that ever mattered.
 
-`pipelines` checks whether the functions of a revision can compose.
+`valid_pipeline_reconciler` checks whether the functions of a revision can compose.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The objects are applied there, as a user would apply them (or deleted). Then the composite resources that are
 concerned are reconciled by the controllers' own code, again and again as changes wake them, until nothing
-changes any more (`rounds`). The difference between the two worlds is the plan (`tree`).
+changes any more (`reconcile_rounds`). The difference between the two worlds is the plan (`change_tree`).
 """
 
 from __future__ import annotations

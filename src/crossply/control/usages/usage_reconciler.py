@@ -1,7 +1,7 @@
 """One Usage, reconciled: find both parties, mark the used one, and take the mark away in the end.
 
 The Usage is written before the used resource is marked: from the mark on a deletion is refused (see
-`webhooks.review`), and the finalizer sees to it that the mark goes before the Usage does.
+`webhooks.usage_review`), and the finalizer sees to it that the mark goes before the Usage does.
 """
 
 from __future__ import annotations

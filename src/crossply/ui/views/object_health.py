@@ -27,7 +27,7 @@ class Health(NamedTuple):
     """A state, the word for it, and why."""
 
     state: str
-    """One of `ui.object_state`: which symbol and colour is shown."""
+    """A state that `ui.object_rows` names: which symbol and colour is shown."""
     word: str
     message: str = ""
     since: float = 0.0

@@ -106,7 +106,7 @@ def duration(seconds: float) -> str:
 
 
 def outcome_state(outcome: str) -> str:
-    """The state, as `ui.object_state` names it, whose symbol and colour an outcome has."""
+    """The state, as `ui.object_rows` names it, whose symbol and colour an outcome has."""
     return _OUTCOMES.get(outcome, PRESENT)
 
 

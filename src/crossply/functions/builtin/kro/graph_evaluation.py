@@ -1,4 +1,7 @@
-"""Evaluate a graph for a request: desired resources, the composite's status, and what is to be read."""
+"""Evaluate a graph for a request: desired resources, the composite's status, and what is to be read.
+
+`Runtime` is the state of an evaluation: the nodes, and the variables that are known so far.
+"""
 
 from __future__ import annotations
 

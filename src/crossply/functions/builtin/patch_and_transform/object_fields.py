@@ -1,8 +1,8 @@
 """Fields of objects: field paths compiled into closures, and the kind and metadata of an object.
 
 The closures have a fast path for plain field names and leave everything else, including errors, to
-`values.field_path`. Objects hold doubles only (see `compose.messages`), so values are `normalized` before
-they are written.
+`values.field_path`. Objects hold doubles only (see `compose.function_messages`), so values are `normalized`
+before they are written.
 """
 
 from __future__ import annotations

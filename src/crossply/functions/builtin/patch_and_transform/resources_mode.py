@@ -4,9 +4,9 @@ The engine wraps the templates of such a Composition into the input of this func
 pipeline like everything else. The semantics differ slightly from function-patch-and-transform: whole numbers
 are integers, fields have defaults, and a resource that cannot be rendered does not stop the others.
 
-Compositions of Crossplane 1.11 to 1.17 may also have an `environment`: `native_environment` selects it in the
-same call, before the templates are rendered. Patches to it read the resource as it is desired so far, so that
-the resources after it can use what they write.
+Compositions of Crossplane 1.11 to 1.17 may also have an `environment`: `resources_mode_environment` selects
+it in the same call, before the templates are rendered. Patches to it read the resource as it is desired so
+far, so that the resources after it can use what they write.
 """
 
 from __future__ import annotations
