@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crossply.control.apply_digests import contains
-from crossply.control.managed_field_ownership import holds, is_applied, updates_as_applied, upgrade_to_apply
+from crossply.control.managed_fields_noop_check import holds, is_applied, updates_as_applied, upgrade_to_apply
 
 DESIRED = {"metadata": {"labels": {"a": "1"}}, "spec": {"size": 1}}
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from crossply.certificates import FOR_SERVERS
-from crossply.control.managed_field_ownership import holds_completed
+from crossply.control.managed_fields_noop_check import holds_completed
 from crossply.control.runtimes.certificate_authority import (
     Lifetimes,
     issued,

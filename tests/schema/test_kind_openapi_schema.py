@@ -7,7 +7,7 @@ import pytest
 from crossply.compose.function_messages import SchemaSelector
 from crossply.compose.in_memory_cluster import InMemoryCluster
 from crossply.schema.builtin_schemas import builtin_schema, object_meta
-from crossply.schema.openapi_schema_from_definition import defined_schema
+from crossply.schema.kind_openapi_schema_lookup import defined_schema
 from crossply.values import Object
 
 TEXT = {"type": "string"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.schema.openapi_schema_from_definition import UnresolvedSchema, find_schema
+from crossply.schema.kind_openapi_schema_lookup import UnresolvedSchema, find_schema
 
 REF = "#/components/schemas/"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crossply.ui.object_rows import DELETING, FAILING, PAUSED, PRESENT, READY, WAITING, row_of
+from crossply.ui.object_state_and_row import DELETING, FAILING, PAUSED, PRESENT, READY, WAITING, row_of
 from crossply.ui.object_yaml import shown_yaml, without_secret_values
 from tests.support import ui_world as world
 

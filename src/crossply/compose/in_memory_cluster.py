@@ -99,7 +99,7 @@ class InMemoryCluster:
 
     def schema(self, selector: SchemaSelector) -> Object | None:
         """The OpenAPI schema of a kind, from a document or a definition; None when neither has it."""
-        from crossply.schema.openapi_schema_from_definition import defined_schema, find_schema, is_definition
+        from crossply.schema.kind_openapi_schema_lookup import defined_schema, find_schema, is_definition
 
         for document in self._schemas:
             schema = find_schema(_dig(document, "components", "schemas"), selector.api_version, selector.kind)

@@ -6,7 +6,7 @@ import orjson
 
 from crossply.kube.client import Client
 from crossply.kube.failures import NotFound
-from crossply.schema.openapi_schema_from_definition import find_schema
+from crossply.schema.kind_openapi_schema_lookup import find_schema
 from crossply.values import Object
 
 MOST_KINDS = 64

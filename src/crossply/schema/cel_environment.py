@@ -78,7 +78,7 @@ def _evaluating_environment() -> Any:
 def _checking_environments(declared: Declared) -> dict[str, Any]:
     from cel_expr_python import cel
 
-    from crossply.schema.cel_checker import checked_type
+    from crossply.schema.cel_types_as_protobuf import checked_type
 
     kind, pool = checked_type(declared)
     variables = {

@@ -1,7 +1,8 @@
 """What a structural schema looks like to a CEL expression: a declared type for each node.
 
 An expression sees only what a schema declares: unknown fields, fields without a type and names that cannot
-be escaped are not there. `cel_values` converts data by these types, `cel_checker` checks expressions by them.
+be escaped are not there. `cel_values` converts data by these types, `cel_types_as_protobuf` declares them to
+the library.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The dashboard's copy of a cluster: informers with the viewer's rights, started when a page needs them.
 
 Of kinds with few objects (definitions, Compositions, packages) whole objects are kept; of composite
-resources, claims and what they compose, only what rows and trees are made of (`object_rows`). Composed
-kinds are found by the references of composite resources, and only objects that carry the label of composed
-resources are read.
+resources, claims and what they compose, only what rows and trees are made of (`object_state_and_row`).
+Composed kinds are found by the references of composite resources, and only objects that carry the label of
+composed resources are read.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from crossply.resource_tree.node import Reference
 from crossply.resource_tree.served_kinds import Kinds
 from crossply.ui.kind_informer import KindView
 from crossply.ui.live_updates import Hub
-from crossply.ui.object_rows import Row, event_row, reduced, reduced_event, row_of
+from crossply.ui.object_state_and_row import Row, event_row, reduced, reduced_event, row_of
 from crossply.ui.page_types import MissingRight, PageNotFound
 from crossply.values import Object
 from crossply.values.api_version import api_group

@@ -18,7 +18,7 @@ from crossply.resource_tree.composite_tree import child_references
 from crossply.resource_tree.node import Node, Reference
 from crossply.ui.cluster_view import ClusterView
 from crossply.ui.kind_informer import KindView
-from crossply.ui.object_rows import HIDDEN, MISSING, ORDER, PRESENT, Row, row_of
+from crossply.ui.object_state_and_row import HIDDEN, MISSING, ORDER, PRESENT, Row, row_of
 from crossply.values import Object
 from crossply.values.api_version import api_group
 

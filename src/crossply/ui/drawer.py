@@ -23,7 +23,7 @@ from crossply.resource_tree.node import Node, Reference
 from crossply.runs.model import Run
 from crossply.runs.run_provenance import explain_run
 from crossply.ui.cluster_view import ClusterView
-from crossply.ui.object_rows import Condition, Row, conditions_of, last_occurrence, row_of
+from crossply.ui.object_state_and_row import Condition, Row, conditions_of, last_occurrence, row_of
 from crossply.ui.object_yaml import shown_yaml, without_secret_values
 from crossply.ui.page_types import PageNotFound, PageRequest
 from crossply.ui.relations import own_relations, usages_of

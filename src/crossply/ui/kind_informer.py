@@ -15,7 +15,7 @@ from crossply.kube.kind import Kind
 from crossply.kube.list_options import Selection
 from crossply.kube.watch import Key
 from crossply.ui.live_updates import Hub
-from crossply.ui.object_rows import ATTENTION, Row, row_of
+from crossply.ui.object_state_and_row import ATTENTION, Row, row_of
 from crossply.ui.page_types import MissingRight
 from crossply.values import Object
 

@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from crossply.provenance.source_wording import how_text, manager_name, source_name, source_verb
-from crossply.ui.object_rows import WORDS, seconds
+from crossply.ui.object_state_and_row import WORDS, seconds
 from crossply.ui.views.run_waterfall import duration, outcome_state
 from crossply.values.gojson import dumps
 from crossply.values.timestamps import format_timestamp

@@ -17,7 +17,7 @@ from crossply.resource_tree.node import Node
 from crossply.resource_tree.object_reader import DEFAULT_CONCURRENCY, Reader
 from crossply.resource_tree.reconciling_provider import Origins
 from crossply.ui.causes import tree_in_memory
-from crossply.ui.object_rows import PAUSED, READY, row_of
+from crossply.ui.object_state_and_row import PAUSED, READY, row_of
 from crossply.ui.package_logs import read_log
 from crossply.ui.page_types import PageRequest
 from crossply.values import Object

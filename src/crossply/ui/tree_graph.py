@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from crossply.ui.composed_tree import TreeNode
-from crossply.ui.object_rows import WORDS
+from crossply.ui.object_state_and_row import WORDS
 from crossply.ui.page_templates import cut
 
 WIDTH, HEIGHT, GAP_X, GAP_Y, MARGIN = 220, 46, 56, 12, 12

@@ -68,7 +68,7 @@ class Schemas:
             self._add(crd)
 
     def _add(self, crd: Object) -> None:
-        from crossply.schema.structural_schema_check import normalized, structural_problem
+        from crossply.schema.unsupported_schema_keywords import normalized, structural_problem
 
         spec = crd.get("spec") or {}
         group, kind = spec.get("group") or "", (spec.get("names") or {}).get("kind") or ""

@@ -9,7 +9,7 @@ import pytest
 from crossply.apiserver import builtin
 from crossply.apiserver.builtin.kind_schema_table import definitions, names_by_kind, table
 from crossply.apply.schema_compiler import builtin_type
-from crossply.schema.structural_schema_check import structural_problem
+from crossply.schema.unsupported_schema_keywords import structural_problem
 from tests.support.apiserver.builtin_kinds import by_kind
 
 NEEDED = [

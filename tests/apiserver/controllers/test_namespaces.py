@@ -10,7 +10,7 @@ import pytest
 
 from crossply.apiserver.admission.chain import Admission
 from crossply.apiserver.controllers.namespace.controller import Remains, conditions_after
-from crossply.apiserver.controllers.namespace.deletion_and_finalize import finalize
+from crossply.apiserver.controllers.namespace.delete_and_finalize_endpoints import finalize
 from crossply.apiserver.endpoints.status_errors import StatusError
 from tests.support.apiserver.store_bench import bench, running
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from crossply.apiserver.builtin import resources
-from crossply.apiserver.controllers.namespace.deletion_and_finalize import delete_namespace
+from crossply.apiserver.controllers.namespace.delete_and_finalize_endpoints import delete_namespace
 from crossply.apiserver.controllers.startup import Controllers
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.delete_options import DeleteOptions

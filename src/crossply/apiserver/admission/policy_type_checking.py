@@ -95,7 +95,7 @@ class _Checker:
     """Type checks expressions about objects of one kind."""
 
     def __init__(self, declared: Declared, variables: Any) -> None:
-        from crossply.schema.cel_checker import checked_type
+        from crossply.schema.cel_types_as_protobuf import checked_type
 
         self._kind, self._pool = checked_type(declared)
         self._composed: dict[str, Any] = {}

@@ -92,7 +92,7 @@ class TypeChecker:
     """Compiles expressions about data of one declared type."""
 
     def __init__(self, declared: Declared) -> None:
-        from crossply.schema.cel_checker import checked_type
+        from crossply.schema.cel_types_as_protobuf import checked_type
 
         self._type, self._pool = checked_type(declared)
 

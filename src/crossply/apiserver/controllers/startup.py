@@ -8,7 +8,7 @@ from crossply.apiserver.controllers.event_expiry import EventExpiry
 from crossply.apiserver.controllers.garbage_collector.controller import GarbageCollector
 from crossply.apiserver.controllers.namespace.controller import NamespaceController
 from crossply.apiserver.controllers.namespace.default_objects import NamespaceContents, ensure_namespaces
-from crossply.apiserver.controllers.namespace.deletion_and_finalize import delete_namespace, finalize
+from crossply.apiserver.controllers.namespace.delete_and_finalize_endpoints import delete_namespace, finalize
 from crossply.apiserver.controllers.policy_status import PolicyStatus
 from crossply.apiserver.server_context import ServerContext
 

@@ -117,7 +117,7 @@ async def _recorded(client: Client, xr: Object) -> _Origins | None:
 
 
 async def _now(client: Client, xr: Object) -> _Origins:
-    from crossply.control.planning.dry_run_field_provenance import explain_now
+    from crossply.control.planning.live_xr_field_sources import explain_now
     from crossply.functions.host_access_policy import HostAccess
 
     kind = await _kind(client, text_in(xr, "apiVersion"), text_in(xr, "kind"))

@@ -52,7 +52,7 @@ from crossply.control.claims.sync import (
 from crossply.control.composite_dependency_watches import Interest
 from crossply.control.composites.connection_secrets import propagate, published_at, withdraw
 from crossply.control.controller_context import Plane
-from crossply.control.managed_field_ownership import holds, updates_as_applied, upgrade_to_apply
+from crossply.control.managed_fields_noop_check import holds, updates_as_applied, upgrade_to_apply
 from crossply.control.rbac_grant_commands import explained
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition

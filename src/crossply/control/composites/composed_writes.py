@@ -15,7 +15,7 @@ from crossply.compose.resource_names import COMPOSED_MANAGER, composed_manager
 from crossply.control.composite_dependency_watches import Interest
 from crossply.control.composites.composed_store import ComposedStore, limit_concurrency
 from crossply.control.controller_context import Plane
-from crossply.control.managed_field_ownership import is_applied, upgrade_to_apply
+from crossply.control.managed_fields_noop_check import is_applied, upgrade_to_apply
 from crossply.errors import CrossplyError
 from crossply.kube.failures import Invalid, KubeError
 from crossply.kube.kind import Kind

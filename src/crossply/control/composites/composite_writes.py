@@ -14,7 +14,7 @@ from crossply.compose.events import COMPOSE, WARNING, Event
 from crossply.compose.object_metadata import annotations_of, name_of, namespace_of, uid_of
 from crossply.compose.resource_names import COMPOSITE_MANAGER
 from crossply.control.controller_context import Plane
-from crossply.control.managed_field_ownership import CROSSPLANE as MANAGER
+from crossply.control.managed_fields_noop_check import CROSSPLANE as MANAGER
 from crossply.errors import CrossplyError
 from crossply.kube.core_kinds import CRD
 from crossply.kube.finalizers import remove_finalizer

@@ -6,7 +6,7 @@ an annotation where another program also runs the same Function.
 
 from __future__ import annotations
 
-from crossply.control.definitions.cluster_crd_builder import cluster_crd
+from crossply.control.definitions.cluster_scoped_crd_template import cluster_crd
 from crossply.kube.kind import Kind
 from crossply.schema.crd_crossplane_fields import age_column, choice, column, text
 from crossply.values import Object

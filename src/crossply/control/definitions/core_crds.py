@@ -11,7 +11,7 @@ from functools import cache
 
 import orjson
 
-from crossply.control.definitions.cluster_crd_builder import cluster_crd
+from crossply.control.definitions.cluster_scoped_crd_template import cluster_crd
 from crossply.control.definitions.container_config_crd import container_config_crd
 from crossply.control.definitions.container_function_schema import container_functions
 from crossply.control.kinds import (

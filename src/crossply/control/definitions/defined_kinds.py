@@ -18,7 +18,7 @@ from crossply.compose.object_metadata import controller_of, finalizers_of
 from crossply.control.apply_digests import LastApplied
 from crossply.control.controller_context import Plane
 from crossply.control.definitions.protected_crds import check_adoptable, check_definable, why_protected
-from crossply.control.managed_field_ownership import CROSSPLANE, is_applied, updates_as_applied
+from crossply.control.managed_fields_noop_check import CROSSPLANE, is_applied, updates_as_applied
 from crossply.kinds.composition import TypeRef
 from crossply.kube.controller import Waiting
 from crossply.kube.core_kinds import CRD

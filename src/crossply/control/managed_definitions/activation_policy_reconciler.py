@@ -18,7 +18,7 @@ from crossply.control.controller_context import Plane
 from crossply.control.kinds import ACTIVATION_POLICY, MANAGED_DEFINITION
 from crossply.control.managed_definitions.conversion import ACTIVE, INACTIVE
 from crossply.control.managed_definitions.definition_informer import BY_STATE, acquire_definitions
-from crossply.control.managed_field_ownership import CROSSPLANE
+from crossply.control.managed_fields_noop_check import CROSSPLANE
 from crossply.kinds.activation_policy import activated_by
 from crossply.kube.controller import Requeue
 from crossply.kube.failures import AlreadyExists, KubeError, NotFound

@@ -30,7 +30,7 @@ from crossply.control.definitions.protected_crds import ProtectedKind, check_def
 from crossply.control.kinds import MANAGED_DEFINITION
 from crossply.control.managed_definitions.conversion import ACTIVE, crd_of
 from crossply.control.managed_definitions.definition_informer import state_of
-from crossply.control.managed_field_ownership import CROSSPLANE, is_applied, upgrade_to_apply
+from crossply.control.managed_fields_noop_check import CROSSPLANE, is_applied, upgrade_to_apply
 from crossply.kube.controller import Requeue
 from crossply.kube.core_kinds import CRD
 from crossply.kube.failures import Conflict, KubeError

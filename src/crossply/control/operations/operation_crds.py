@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.control.definitions.cluster_crd_builder import cluster_crd
+from crossply.control.definitions.cluster_scoped_crd_template import cluster_crd
 from crossply.control.definitions.core_crds import composition_pipeline
 from crossply.control.kinds import CRON_OPERATION, OPERATION, WATCH_OPERATION
 from crossply.kube.kind import Kind

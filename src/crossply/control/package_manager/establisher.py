@@ -20,7 +20,7 @@ from crossply.control.definitions.core_crds import core_names
 from crossply.control.definitions.protected_crds import check_definable
 from crossply.control.kinds import MANAGED_DEFINITION
 from crossply.control.managed_definitions.definition_informer import spec_digest
-from crossply.control.managed_field_ownership import is_applied
+from crossply.control.managed_fields_noop_check import is_applied
 from crossply.control.package_manager.managed_definitions import (
     Conversion,
     is_same_definition,

@@ -15,7 +15,7 @@ from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondit
 from crossply.compose.object_metadata import annotations_of, is_paused, labels_of, name_of
 from crossply.control.calls.function_revision_runtime import ACTIVE, INACTIVE, PACKAGE, is_local, is_running
 from crossply.control.controller_context import Plane
-from crossply.control.managed_field_ownership import holds
+from crossply.control.managed_fields_noop_check import holds
 from crossply.control.package_manager import package_health as health
 from crossply.control.package_manager.directory_package import POLL_SECONDS
 from crossply.control.package_manager.package_fetcher import ALWAYS, DIGEST

@@ -22,8 +22,13 @@ import orjson
 
 from crossply.compose.object_metadata import name_of
 from crossply.control.planning.api_urls import ObjectKey, ObjectPath, parse_path
-from crossply.control.planning.dry_run_objects import DryRunObject, as_version_of, unconditional, written
 from crossply.control.planning.dry_run_store import DryRunStore, at
+from crossply.control.planning.dry_run_write_results import (
+    DryRunObject,
+    as_version_of,
+    unconditional,
+    written,
+)
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
 from crossply.kube.core_kinds import EVENT

@@ -14,7 +14,7 @@ from crossply.kube.failures import Invalid
 from crossply.schema.cel_object_validation import RuleChecker
 from crossply.schema.defaults import apply_defaults
 from crossply.schema.prune import prune
-from crossply.schema.structural_schema_check import normalized
+from crossply.schema.unsupported_schema_keywords import normalized
 from crossply.schema.validation import as_json, validate
 from crossply.values import Object
 

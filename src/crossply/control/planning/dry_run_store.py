@@ -11,7 +11,7 @@ import orjson
 
 from crossply.control.planning.api_urls import ObjectKey, ObjectPath, is_selected
 from crossply.control.planning.dry_run_kinds import DryRunKinds
-from crossply.control.planning.dry_run_objects import DryRunObject, identified
+from crossply.control.planning.dry_run_write_results import DryRunObject, identified
 from crossply.kube.core_kinds import CRD
 from crossply.kube.failures import Invalid
 from crossply.kube.watch import ADDED, DELETED, MODIFIED

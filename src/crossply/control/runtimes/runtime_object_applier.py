@@ -6,7 +6,7 @@ import orjson
 
 from crossply.compose.object_metadata import controller_of, name_of, namespace_of, uid_of
 from crossply.control.apply_digests import LastApplied
-from crossply.control.managed_field_ownership import holds_completed
+from crossply.control.managed_fields_noop_check import holds_completed
 from crossply.control.runtimes.manifest_metadata import MANAGER
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from crossply.kube.kind import Kind
 from crossply.ui.kind_informer import KindView
-from crossply.ui.object_rows import ATTENTION, ORDER, WORDS, Row
+from crossply.ui.object_state_and_row import ATTENTION, ORDER, WORDS, Row
 from crossply.ui.page_types import Content, Navigation, PageRequest, Route
 
 PAGE = 100

@@ -7,7 +7,7 @@ from crossply.control.kinds import COMPOSITION, DEFINITION
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition, parse_definition
 from crossply.ui.cluster_view import ClusterView
-from crossply.ui.object_rows import row_of
+from crossply.ui.object_state_and_row import row_of
 from crossply.ui.page_types import Content, Navigation, PageNotFound, PageRequest, Route
 from crossply.ui.playground.platform import Platform, schema_at
 from crossply.ui.views.schema_fields import SchemaField, schema_fields

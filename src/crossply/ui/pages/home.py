@@ -21,7 +21,7 @@ from crossply.ui.causes import CausesInMemory
 from crossply.ui.cluster_view import EVERYTHING_SYNCED, ClusterView
 from crossply.ui.drawer import event_line
 from crossply.ui.kind_informer import KindView
-from crossply.ui.object_rows import ATTENTION, FAILING, ORDER, PRESENT, READY, Row
+from crossply.ui.object_state_and_row import ATTENTION, FAILING, ORDER, PRESENT, READY, Row
 from crossply.ui.page_types import Content, Navigation, PageRequest, Route
 from crossply.values.api_version import api_group
 

@@ -13,7 +13,7 @@ from crossply.resource_tree.node import Reference
 from crossply.ui.cluster_view import EVERYTHING_SYNCED
 from crossply.ui.composed_tree import TreeBuilder
 from crossply.ui.drawer import TABS, sheet
-from crossply.ui.object_rows import row_of
+from crossply.ui.object_state_and_row import row_of
 from crossply.ui.object_yaml import whole_yaml
 from crossply.ui.page_types import Content, PageRequest, Route
 from crossply.ui.resource_explanation import explained_cause

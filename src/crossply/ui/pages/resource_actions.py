@@ -11,7 +11,7 @@ from crossply.compose.object_metadata import PAUSED_ANNOTATION, finalizers_of, u
 from crossply.kube.failures import Forbidden
 from crossply.kube.kind import Kind
 from crossply.ui.composed_tree import TreeBuilder, TreeNode
-from crossply.ui.object_rows import row_of
+from crossply.ui.object_state_and_row import row_of
 from crossply.ui.page_types import Content, MissingRight, PageRequest, Route
 from crossply.ui.pages.resource import PATH, load
 from crossply.values import Object

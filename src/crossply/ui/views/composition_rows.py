@@ -10,7 +10,7 @@ from crossply.compose.engine_field_paths import Machinery
 from crossply.compose.object_metadata import metadata_of, name_of
 from crossply.errors import CrossplyError
 from crossply.kinds.composition_revision import parse_revision
-from crossply.ui.object_rows import seconds
+from crossply.ui.object_state_and_row import seconds
 from crossply.ui.views.object_health import BAD, OK, Health, condition_health
 from crossply.ui.views.pipeline_picture import Picture, pipeline_picture
 from crossply.values import Object

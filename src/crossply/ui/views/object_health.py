@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from crossply.ui.object_rows import FAILING, HIDDEN, PAUSED, READY, WAITING, seconds
+from crossply.ui.object_state_and_row import FAILING, HIDDEN, PAUSED, READY, WAITING, seconds
 from crossply.ui.views.short_text import cut
 from crossply.values import Object
 
@@ -27,7 +27,7 @@ class Health(NamedTuple):
     """A state, the word for it, and why."""
 
     state: str
-    """A state that `ui.object_rows` names: which symbol and colour is shown."""
+    """A state that `ui.object_state_and_row` names: which symbol and colour is shown."""
     word: str
     message: str = ""
     since: float = 0.0

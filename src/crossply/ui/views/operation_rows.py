@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from crossply.compose.object_metadata import labels_of, metadata_of, name_of, text_in
 from crossply.kinds import cron_operation, watch_operation
-from crossply.ui.object_rows import seconds
+from crossply.ui.object_state_and_row import seconds
 from crossply.ui.views.object_health import PAUSED, Health, condition_health
 from crossply.ui.views.short_text import cut, one_line
 from crossply.values import Object

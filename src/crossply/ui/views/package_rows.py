@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from crossply.compose.object_metadata import metadata_of, name_of, text_in
-from crossply.ui.object_rows import seconds
+from crossply.ui.object_state_and_row import seconds
 from crossply.ui.views.object_health import Health, package_health
 from crossply.ui.views.pipeline_picture import called_functions
 from crossply.ui.views.short_text import cut, one_line

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from crossply.runs import model
 from crossply.runs.model import EVENT, EffectRun, Run, StepRun
-from crossply.ui.object_rows import DELETING, FAILING, PAUSED, PRESENT, READY, WAITING
+from crossply.ui.object_state_and_row import DELETING, FAILING, PAUSED, PRESENT, READY, WAITING
 from crossply.ui.views.short_text import cut
 
 WIDTH = 1000.0
@@ -106,7 +106,7 @@ def duration(seconds: float) -> str:
 
 
 def outcome_state(outcome: str) -> str:
-    """The state, as `ui.object_rows` names it, whose symbol and colour an outcome has."""
+    """The state, as `ui.object_state_and_row` names it, whose symbol and colour an outcome has."""
     return _OUTCOMES.get(outcome, PRESENT)
 
 

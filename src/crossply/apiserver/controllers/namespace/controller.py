@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from crossply.apiserver.controllers.internal_calls import controller_user, internal_call
-from crossply.apiserver.controllers.namespace.deletion_and_finalize import change_namespace
+from crossply.apiserver.controllers.namespace.delete_and_finalize_endpoints import change_namespace
 from crossply.apiserver.controllers.workqueue import WorkQueue
 from crossply.apiserver.endpoints.delete_options import DeleteOptions
 from crossply.apiserver.endpoints.status_errors import StatusError

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from crossply.functions.builtin.kcl.program_encoding import Program
+from crossply.functions.builtin.kcl.worker_program_marshal import Program
 
 _LENGTH_DELIMITED = 2
 _ERROR = b"ERROR:"

@@ -12,7 +12,7 @@ from importlib.util import find_spec, module_from_spec
 from typing import Any
 
 from crossply.functions.builtin.kcl.core_protobuf import decode_result, encode_run
-from crossply.functions.builtin.kcl.program_encoding import Program
+from crossply.functions.builtin.kcl.worker_program_marshal import Program
 
 _PACKAGE, _MODULE = "kcl_lib", "kcl_lib._kcl_lib"
 

@@ -11,9 +11,9 @@ from crossply.functions.builtin.kcl.core_protobuf import FLAG_FIELDS
 from crossply.functions.builtin.kcl.input import Input
 from crossply.functions.builtin.kcl.module_failures import ModuleError
 from crossply.functions.builtin.kcl.module_source_policy import ModuleAccess
-from crossply.functions.builtin.kcl.program_encoding import Program, encode_program
 from crossply.functions.builtin.kcl.settings_files import merged_config
 from crossply.functions.builtin.kcl.source_types import PROGRAM, ProgramFiles, Source, is_inline
+from crossply.functions.builtin.kcl.worker_program_marshal import Program, encode_program
 from crossply.functions.builtin.sandbox.request_json import as_json
 from crossply.values import Object
 from crossply.values.bounded_cache import BoundedCache

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 
 from crossply.functions.builtin.kcl.module_file_reader import ENDING
-from crossply.functions.builtin.kcl.program_encoding import PREFIX
+from crossply.functions.builtin.kcl.worker_program_marshal import PREFIX
 
 _IMPORT = re.compile(r"^[ \t]*import[ \t]+([\w.\-]+)(?:[ \t]+as[ \t]+(\w+))?", re.MULTILINE)
 _MEMBER = re.compile(r"\b(\w++)(\s*+\.\s*+)(_\w+)")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from crossply.functions.builtin.kcl import native
 from crossply.functions.builtin.kcl.core_protobuf import CoreError, encode_arguments, encode_run
-from crossply.functions.builtin.kcl.program_encoding import PREFIX, decode_program
+from crossply.functions.builtin.kcl.worker_program_marshal import PREFIX, decode_program
 from crossply.functions.builtin.sandbox.worker import Answer, ProgramFailed
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
