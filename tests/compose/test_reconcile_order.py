@@ -71,6 +71,8 @@ class Cluster:
     def __init__(self, function: Function, xr: Object | None = None, machinery: Machinery = MODERN) -> None:
         self.xr = xr or make_xr(uid="uid-1")
         self.composed: dict[str, Object] = {}
+        self.applied_to: dict[str, Object | None] = {}
+        """What each resource was when it was applied last; None where it did not exist."""
         self.refused: dict[str, str] = {}
         self.failing: dict[type, Exception] = {}
         self.log: list[str] = []
@@ -138,6 +140,8 @@ class Cluster:
         for resource in effect.composed:
             if resource.name not in self.refused and self.composed.get(resource.name) != resource.object:
                 self._note(f"apply {resource.name}")
+                observed = resource.observed
+                self.applied_to[resource.name] = None if observed is None else observed.object
                 self.composed[resource.name] = resource.object
         return Applied(self.refused)
 
@@ -198,6 +202,29 @@ def test_undesired_resources_are_deleted_before_references_are_saved_and_others_
         "apply c",
         "follow dependencies",
     ]
+
+
+def test_a_resource_of_another_kind_is_made_anew_and_observed_at_once() -> None:
+    cluster = Cluster(desires(a=CONFIG_MAP))
+    cluster.reconcile()
+    old = cluster.composed["a"]
+    observed_kinds: list[list[str]] = []
+
+    def function(request: Request) -> Response:
+        observed_kinds.append([obj.object["kind"] for obj in request.observed.resources.values()])
+        return desires(a={"apiVersion": "v1", "kind": "Secret"})(request)
+
+    cluster._function = function
+    assert cluster.reconcile() == [
+        "delete a",
+        "save composite with 1 references",
+        "apply a",
+        "follow dependencies",
+    ]
+    # The first is an apply of what does not exist yet, not a change of the object that was just deleted.
+    assert cluster.applied_to == {"a": None}
+    assert cluster.composed["a"]["metadata"]["name"] == old["metadata"]["name"]
+    assert observed_kinds == [["ConfigMap"], ["Secret"]]
 
 
 def test_a_step_that_fails_leaves_everything_but_the_selection_and_the_status() -> None:

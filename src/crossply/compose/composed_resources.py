@@ -18,6 +18,7 @@ from crossply.compose.object_metadata import (
     COMPOSITE_LABEL,
     RESOURCE_NAME_ANNOTATION,
     Owner,
+    group_kind,
     metadata_of,
     name_of,
     string_map,
@@ -37,6 +38,7 @@ class Composed(NamedTuple):
     object: Object
     ready: bool
     observed: Snapshot | None
+    """What exists of it; None also where that is to be replaced by an object of another kind."""
 
 
 def build_composed(
@@ -58,6 +60,8 @@ def build_composed(
         _inherit(name, metadata, owner)
         _check_name(name, obj, metadata)
         snapshot = existing.snapshot if existing is not None else None
+        if snapshot is not None and group_kind(snapshot.object) != group_kind(obj):
+            snapshot = None
         composed.append(Composed(name, obj, resource.ready == READY_TRUE, snapshot))
     return tuple(composed)
 

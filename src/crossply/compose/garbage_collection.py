@@ -11,10 +11,8 @@ from typing import NamedTuple
 
 from crossply.compose.errors import CollectionRefused
 from crossply.compose.function_messages import Resource, Snapshot
-from crossply.compose.object_metadata import controller_of, text_in
+from crossply.compose.object_metadata import controller_of, group_kind, text_in
 from crossply.compose.observed_resources import Observed
-from crossply.values import Object
-from crossply.values.api_version import api_group
 
 _UNDESIRED = "no function of the pipeline desires it any more"
 
@@ -34,7 +32,7 @@ def collect(
     deletions = []
     for name in sorted(observed):
         snapshot = observed[name].snapshot
-        if name in desired and _group_kind(desired[name].object) == _group_kind(snapshot.object):
+        if name in desired and group_kind(desired[name].object) == group_kind(snapshot.object):
             continue
         controller = controller_of(snapshot.object)
         if controller is None:
@@ -48,7 +46,3 @@ def collect(
         reason = "it is to be of another kind" if name in desired else _UNDESIRED
         deletions.append(Deletion(name, snapshot, reason))
     return tuple(deletions)
-
-
-def _group_kind(obj: Object) -> tuple[str, str]:
-    return api_group(text_in(obj, "apiVersion")), text_in(obj, "kind")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from crossply.values import Object
+from crossply.values.api_version import api_group
 from crossply.values.owner_references import as_controller, reference_to
 
 COMPOSITE_LABEL = "crossplane.io/composite"
@@ -28,6 +29,11 @@ def text_in(fields: Object, key: str) -> str:
     """A string field; empty when it is absent or no string."""
     value = fields.get(key)
     return value if type(value) is str else ""
+
+
+def group_kind(obj: Object) -> tuple[str, str]:
+    """The object's API group and kind: versions of a kind are the same objects."""
+    return api_group(text_in(obj, "apiVersion")), text_in(obj, "kind")
 
 
 def name_of(obj: Object) -> str:

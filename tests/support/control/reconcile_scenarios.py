@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import orjson
@@ -15,6 +15,7 @@ from crossply.compose.function_messages import (
     SEVERITY_FATAL,
     SEVERITY_NORMAL,
     STATUS_TRUE,
+    TARGET_COMPOSITE_AND_CLAIM,
     Condition,
     Request,
     Requirements,
@@ -30,6 +31,8 @@ from crossply.compose.object_metadata import owner_from
 from crossply.compose.prepared_composition import prepare
 from crossply.compose.resource_names import child_name
 from crossply.compose.wire_codec import encode_request
+from crossply.control.claims.sync import FINALIZER as CLAIM_FINALIZER
+from crossply.control.claims.sync import reference_to_claim
 from crossply.control.composite_dependency_watches import Dependencies
 from crossply.control.composites.circuit_breaker import CircuitBreaker
 from crossply.control.composites.composed_store import ComposedStore
@@ -41,7 +44,9 @@ from crossply.control.kinds import COMPOSITION, REVISION
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import Step, parse_composition
 from crossply.kinds.definition import parse_definition
+from crossply.kube.core_kinds import SECRET
 from crossply.kube.kind import Kind
+from crossply.kube.shared_informers import SharedInformers
 from crossply.runs.recorder import RunRecorder
 from crossply.values import Object
 from tests.support.in_memory_api import (
@@ -53,7 +58,10 @@ from tests.support.in_memory_api import (
 )
 
 CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps", True)
+GADGET = Kind("example.org", "v1", "Gadget", "gadgets", True)
+CLAIM = Kind("example.org", "v1", "Bucket", "buckets", True)
 NAMES = ("a", "b", "c")
+FOREIGN_FINALIZER = "example.org/theirs"
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,10 @@ class StepScript:
     result: str
     requires: str
     status: int | None
+    tells_claim: bool = False
+    """Whether its condition and its result are for the claim, too."""
+    details: str = ""
+    """What it says to be connection details of the composite resource."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +92,20 @@ class Scenario:
     existing: frozenset[str]
     required: frozenset[str]
     steps: tuple[StepScript, ...]
+    replaced: frozenset[str] = frozenset()
+    """What exists as an object of another kind than functions desire."""
+    free: frozenset[str] = frozenset()
+    """What exists without a controller."""
+    leaving: frozenset[str] = frozenset()
+    """What exists and is being deleted."""
+    missing: frozenset[str] = frozenset()
+    """What is referred to, and gone."""
+    foreign: frozenset[str] = frozenset()
+    """What is referred to, and has another controller; functions may desire something of the same name."""
+    has_claim: bool = False
+    finalizers: frozenset[str] | None = None
+    """What keeps the composite resource, which is being deleted; None where it is not."""
+    is_paused: bool = False
 
     @property
     def machinery(self) -> Machinery:
@@ -87,25 +113,55 @@ class Scenario:
 
 
 names = st.frozensets(st.sampled_from(NAMES))
-scripts = st.builds(
-    StepScript,
-    names,
-    names,
-    names,
-    st.booleans(),
-    st.sampled_from(["", "", "", "normal", "fatal"]),
-    st.sampled_from(["", "", "labels", "name"]),
-    st.none() | st.integers(0, 3),
-)
-scenarios = st.builds(
+
+
+def _steps(details: st.SearchStrategy[str]) -> st.SearchStrategy[tuple[StepScript, ...]]:
+    script = st.builds(
+        StepScript,
+        names,
+        names,
+        names,
+        st.booleans(),
+        st.sampled_from(["", "", "", "normal", "fatal"]),
+        st.sampled_from(["", "", "labels", "name"]),
+        st.none() | st.integers(0, 3),
+        st.booleans(),
+        details,
+    )
+    return st.lists(script, min_size=1, max_size=2).map(tuple)
+
+
+_FIELDS: dict[str, st.SearchStrategy[Any]] = {
+    "is_legacy": st.booleans(),
+    "size": st.integers(0, 9),
+    "generation": st.integers(1, 3),
+    "has_status": st.booleans(),
+    "existing": names,
+    "required": st.frozensets(st.sampled_from(["r1", "r2"])),
+    "steps": _steps(st.sampled_from(["", "root"])),
+}
+_STATES: dict[str, st.SearchStrategy[Any]] = {"replaced": names, "free": names, "leaving": names}
+scenarios = st.builds(Scenario, **_FIELDS | {"steps": _steps(st.just(""))})
+"""What exists was composed before, as it is desired now or would be. Nothing is a secret, which a recorded
+run would not have."""
+collecting_scenarios = st.builds(
     Scenario,
-    st.booleans(),
-    st.integers(0, 9),
-    st.integers(1, 3),
-    st.booleans(),
-    names,
-    st.frozensets(st.sampled_from(["r1", "r2"])),
-    st.lists(scripts, min_size=1, max_size=2).map(tuple),
+    **_FIELDS | {"existing": names.filter(bool)},
+    **_STATES,
+    missing=st.frozensets(st.sampled_from(["d", "e"])) | names,
+    foreign=st.just(frozenset[str]()) | names,
+    has_claim=st.booleans(),
+).map(lambda scenario: replace(scenario, missing=scenario.missing - scenario.existing))
+"""Something that exists is to go, is going, is gone, or is not ours."""
+claimed_scenarios = st.builds(Scenario, **_FIELDS | {"is_legacy": st.just(True)}, has_claim=st.just(True))
+deleted_scenarios = st.builds(
+    Scenario,
+    **_FIELDS,
+    **_STATES,
+    missing=st.frozensets(st.sampled_from(["d", "e"])),
+    has_claim=st.booleans(),
+    finalizers=st.frozensets(st.sampled_from([FINALIZER, FOREIGN_FINALIZER]), min_size=1),
+    is_paused=st.sampled_from([False, False, True]),
 )
 
 
@@ -116,15 +172,18 @@ class Done(NamedTuple):
     applied: list[Object]
     deleted: list[str]
     references: Any
-    status: Object
+    status: Object | None
     messages: set[str]
     problem: str
+    told_claim: set[str]
 
 
-async def run_controller(scenario: Scenario, runs: RunRecorder | None = None) -> Done:
+async def run_controller(
+    scenario: Scenario, runs: RunRecorder | None = None, api: InMemoryApi | None = None
+) -> Done:
     calls, recorded = Calls(scenario), Recorded()
     kind = composite_kind(scenario)
-    api = InMemoryApi(objects_of(scenario))
+    api = api or InMemoryApi(objects_of(scenario))
     informers = InMemoryInformers(api)
     plane: Any = plane_of(kind, api, informers, recorded, calls, runs)
     reconciler = CompositeReconciler(
@@ -143,16 +202,25 @@ async def run_controller(scenario: Scenario, runs: RunRecorder | None = None) ->
         await reconciler.reconcile(composite(scenario))
     except CrossplyError as failure:
         problem = str(failure)
-    xr = next(obj for obj in api.objects.values() if obj["kind"] == "XBucket")
+    xr = next(obj for obj in (api.objects | api.gone).values() if obj["kind"] == "XBucket")
     saved = api.saved[-1] if api.saved else {}
     references = (saved if scenario.is_legacy else saved.get("crossplane") or {}).get("resourceRefs")
-    return Done(calls.sent, api.applied, api.deleted, references, xr["status"], recorded.messages(), problem)
+    return Done(
+        calls.sent,
+        api.applied,
+        api.deleted,
+        references,
+        xr.get("status"),
+        recorded.messages("XBucket"),
+        problem,
+        recorded.messages("Bucket"),
+    )
 
 
 def plane_of(
     kind: Kind,
     client: Any,
-    informers: InMemoryInformers,
+    informers: InMemoryInformers | SharedInformers,
     recorded: Recorded,
     calls: Calls,
     runs: RunRecorder | None = None,
@@ -162,7 +230,7 @@ def plane_of(
         client,
         client,
         client,
-        Kinds(CONFIG_MAP, kind),  # type: ignore[arg-type]
+        Kinds(CONFIG_MAP, GADGET, CLAIM, SECRET, kind),  # type: ignore[arg-type]
         informers,  # type: ignore[arg-type]
         recorded,  # type: ignore[arg-type]
         Dependencies(informers),  # type: ignore[arg-type]
@@ -184,7 +252,9 @@ def objects_of(scenario: Scenario) -> list[Object]:
     return [
         composite(scenario),
         *existing(scenario),
+        *foreign(scenario),
         *required(scenario),
+        *([claim(scenario)] if has_claim(scenario) else []),
         composition(scenario),
         revision,
     ]
@@ -211,8 +281,9 @@ class Calls:
     def __call__(self, step: Step, request: Request) -> Response:
         self.sent.append(encode_request(request))
         script = self._scripts[step.name]
+        target = TARGET_COMPOSITE_AND_CLAIM if script.tells_claim else None
         if script.result == "fatal":
-            return respond(request, results=(Result(SEVERITY_FATAL, "broken"),))
+            return respond(request, results=(Result(SEVERITY_FATAL, "broken", target=target),))
         resources = {n: r for n, r in request.desired.resources.items() if n not in script.drops}
         count = sum(len(group) for group in request.required_resources.values())
         for name in sorted(script.desired):
@@ -226,13 +297,14 @@ class Calls:
             ready = READY_TRUE if name in script.ready else READY_FALSE
             resources[name] = Resource(obj, ready=ready)
         composite = request.desired.composite
-        if script.status is not None:
-            composite = Resource({"status": {"count": script.status}})
+        if script.status is not None or script.details:
+            status = {} if script.status is None else {"status": {"count": script.status}}
+            composite = Resource(status, {"user": script.details.encode()} if script.details else {})
         return respond(
             request,
             desired=State(composite, resources),
-            conditions=(Condition("Checked", STATUS_TRUE, "Fine", None, None),) if script.condition else (),
-            results=(Result(SEVERITY_NORMAL, "hello"),) if script.result else (),
+            conditions=(Condition("Checked", STATUS_TRUE, "Fine", None, target),) if script.condition else (),
+            results=(Result(SEVERITY_NORMAL, "hello", target=target),) if script.result else (),
             requirements=Requirements(resources=_selectors(script.requires)),
         )
 
@@ -273,6 +345,7 @@ def xrd(scenario: Scenario) -> Object:
         "spec": {
             "group": "example.org",
             "names": {"kind": "XBucket", "plural": "xbuckets"},
+            **({"claimNames": {"kind": "Bucket", "plural": "buckets"}} if scenario.is_legacy else {}),
             "scope": "LegacyCluster" if scenario.is_legacy else "Namespaced",
             "versions": [{"name": "v1", "served": True, "referenceable": True}],
         },
@@ -286,12 +359,19 @@ def bare(scenario: Scenario) -> Object:
         "uid": "uid-1",
         "resourceVersion": RESOURCE_VERSION,
         "generation": scenario.generation,
-        "finalizers": [FINALIZER],
+        "finalizers": [FINALIZER] if scenario.finalizers is None else sorted(scenario.finalizers),
         "labels": {"crossplane.io/composite": "xr"},
     }
+    if scenario.finalizers is not None:
+        metadata["deletionTimestamp"] = NOW
+    if scenario.is_paused:
+        metadata["annotations"] = {"crossplane.io/paused": "true"}
     if not scenario.is_legacy:
         metadata["namespace"] = "default"
-    fields = {"compositionRef": {"name": "comp"}, "compositionRevisionRef": {"name": "comp-1"}}
+    fields: Object = {"compositionRef": {"name": "comp"}, "compositionRevisionRef": {"name": "comp-1"}}
+    if has_claim(scenario):
+        metadata["labels"] |= {"crossplane.io/claim-name": "mine", "crossplane.io/claim-namespace": "default"}
+        fields["claimRef"] = reference_to_claim(claim(scenario))
     spec = {"size": scenario.size, **(fields if scenario.is_legacy else {"crossplane": fields})}
     xr = {"apiVersion": "example.org/v1", "kind": "XBucket", "metadata": metadata, "spec": spec}
     if scenario.has_status:
@@ -301,13 +381,14 @@ def bare(scenario: Scenario) -> Object:
 
 
 def composite(scenario: Scenario) -> Object:
-    xr, objects = bare(scenario), existing(scenario)
+    xr, objects = bare(scenario), [*existing(scenario), *foreign(scenario)]
+    objects += [config_map(child_name("xr-", "uid-1", name)) for name in sorted(scenario.missing)]
     if not objects:
         return xr
     references = [
         {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
+            "apiVersion": obj["apiVersion"],
+            "kind": obj["kind"],
             "name": obj["metadata"]["name"],
             **({"namespace": "default"} if scenario.is_legacy else {}),
         }
@@ -318,17 +399,58 @@ def composite(scenario: Scenario) -> Object:
 
 
 def existing(scenario: Scenario) -> list[Object]:
+    return [_existing(scenario, name) for name in sorted(scenario.existing)]
+
+
+def _existing(scenario: Scenario, name: str) -> Object:
     owner = owner_from(bare(scenario))
+    metadata: Object = {
+        "uid": f"uid-of-{name}",
+        "annotations": {"crossplane.io/composition-resource-name": name},
+        "labels": owner.labels,
+    }
+    if name not in scenario.free:
+        metadata["ownerReferences"] = [owner.reference]
+    if name in scenario.leaving:
+        metadata |= {"deletionTimestamp": NOW, "finalizers": [FOREIGN_FINALIZER]}
+    obj = config_map(child_name("xr-", "uid-1", name), **metadata)
+    if name in scenario.replaced:
+        obj |= {"apiVersion": GADGET.api_version, "kind": GADGET.kind}
+    return obj
+
+
+def foreign(scenario: Scenario) -> list[Object]:
+    """What another composite resource controls."""
+    owner = owner_from({**bare(scenario), "metadata": {"name": "other", "uid": "uid-2"}})
     return [
         config_map(
-            child_name("xr-", "uid-1", name),
-            uid=f"uid-of-{name}",
+            f"other-{name}",
+            uid=f"uid-of-other-{name}",
             annotations={"crossplane.io/composition-resource-name": name},
-            labels=owner.labels,
             ownerReferences=[owner.reference],
         )
-        for name in sorted(scenario.existing)
+        for name in sorted(scenario.foreign)
     ]
+
+
+def has_claim(scenario: Scenario) -> bool:
+    """Whether the composite resource belongs to a claim: only a legacy one can."""
+    return scenario.has_claim and scenario.is_legacy
+
+
+def claim(scenario: Scenario) -> Object:
+    """The claim of the composite resource, as it is once it was reconciled."""
+    metadata = {
+        "name": "mine",
+        "namespace": "default",
+        "uid": "uid-of-claim",
+        "resourceVersion": "7",
+        "generation": 1,
+        "finalizers": [CLAIM_FINALIZER],
+    }
+    reference = {"apiVersion": "example.org/v1", "kind": "XBucket", "name": "xr"}
+    spec = {"size": scenario.size, "compositionRef": {"name": "comp"}, "resourceRef": reference}
+    return {"apiVersion": CLAIM.api_version, "kind": CLAIM.kind, "metadata": metadata, "spec": spec}
 
 
 def required(scenario: Scenario) -> list[Object]:

@@ -50,7 +50,12 @@ from crossply.control.claims.sync import (
     spec_of,
 )
 from crossply.control.composite_dependency_watches import Interest
-from crossply.control.composites.connection_secrets import propagate, published_at, withdraw
+from crossply.control.composites.connection_secrets import (
+    UnreportedPublications,
+    propagate,
+    published_at,
+    withdraw,
+)
 from crossply.control.controller_context import Plane
 from crossply.control.managed_fields_noop_check import holds, updates_as_applied, upgrade_to_apply
 from crossply.control.rbac_grant_commands import explained
@@ -102,6 +107,7 @@ class ClaimReconciler:
         self._claims = claims
         self._xrs = xrs
         self._applied = LastApplied()
+        self._publications = UnreportedPublications()
 
     async def reconcile(self, claim: Object, interests: set[Interest]) -> None:
         """Bring one claim and its composite resource in line; adds to `interests` what it waits for."""
@@ -254,9 +260,11 @@ class ClaimReconciler:
             interests.update(Interest(SECRET, *secret_place(owner)) for owner in (xr, claim))
             message = f"cannot propagate connection details from composite: {problem}"
             await self._fail(claim, PROPAGATE, message, problem)
-        if published:
-            time = published_at(claim, self._plane.now())
+        time = published_at(claim, self._plane.now()) if published else None
+        time = self._publications.time_to_report(claim, time)
+        if time is not None:
             status = {**status, DETAILS: {"lastPublishedTime": time}}
+        if published:
             message = "Successfully propagated connection details from composite resource"
             self._record(claim, NORMAL, PROPAGATE, message)
         await self._write_status(claim, status, SYNCED, AVAILABLE, xr=xr)
@@ -295,6 +303,7 @@ class ClaimReconciler:
         await self._remove_finalizer(claim)
 
     async def _remove_finalizer(self, claim: Object) -> None:
+        self._publications.forget(uid_of(claim))
         left = [finalizer for finalizer in finalizers_of(claim) if finalizer != FINALIZER]
         claim = await self._patch(claim, {"metadata": {"finalizers": left or None}})
         if left:

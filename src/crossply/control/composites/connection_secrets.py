@@ -33,6 +33,32 @@ class PublishFailed(CrossplyError):
     code = "CP-803"
 
 
+class UnreportedPublications:
+    """When details were published, until the status of their owner says so.
+
+    The write of the status may lose to another one. By then nothing is left to publish, but a claim learns of
+    new details by the time in the status.
+    """
+
+    __slots__ = ("_times",)
+
+    def __init__(self) -> None:
+        self._times: dict[str, str] = {}
+
+    def time_to_report(self, owner: Object, published: str | None) -> str | None:
+        """The time of this publication, or of the last one that the owner's status does not have."""
+        uid = uid_of(owner)
+        if published is not None:
+            self._times[uid] = published
+        elif uid in self._times and _last_published(owner) >= self._times[uid]:
+            del self._times[uid]
+        return self._times.get(uid)
+
+    def forget(self, uid: str) -> None:
+        """The owner is gone."""
+        self._times.pop(uid, None)
+
+
 async def find_secret(plane: Plane, owner: Object) -> Object | None:
     """The connection secret that an object names, if it names one that exists."""
     namespace, name = secret_place(owner)
@@ -135,10 +161,16 @@ def published_at(owner: Object, now: str) -> str:
     A claim detects new details by this time, which counts whole seconds: two publications within one must
     differ.
     """
-    status = owner.get("status")
-    details = status.get("connectionDetails") if isinstance(status, dict) else None
-    last = details.get("lastPublishedTime") if isinstance(details, dict) else None
-    if not isinstance(last, str) or last < now:
+    last = _last_published(owner)
+    if last < now:
         return now
     published = parse_timestamp(last)
     return now if published is None else format_timestamp(published + timedelta(seconds=1))
+
+
+def _last_published(owner: Object) -> str:
+    """The time in the owner's status; empty where there is none."""
+    status = owner.get("status")
+    details = status.get("connectionDetails") if isinstance(status, dict) else None
+    last = details.get("lastPublishedTime") if isinstance(details, dict) else None
+    return last if isinstance(last, str) else ""

@@ -52,7 +52,7 @@ from crossply.control.composites.composite_writes import (
     record_events,
 )
 from crossply.control.composites.composition_selection import Compositions
-from crossply.control.composites.connection_secrets import find_secret, publish
+from crossply.control.composites.connection_secrets import UnreportedPublications, find_secret, publish
 from crossply.control.composites.reconcile_reasons import (
     FUNCTION_CHANGED,
     STARTED,
@@ -112,6 +112,7 @@ class CompositeReconciler:
         self.enqueue = enqueue
         self.handled: dict[str, str] = {}
         """The last request to reconcile that was handled, by UID: the API does not keep it."""
+        self.publications = UnreportedPublications()
         self.triggers = Triggers(started)
         self._circuit = circuit
         self._required: dict[str, Mapping[str, Requirements]] = {}
@@ -164,6 +165,7 @@ class CompositeReconciler:
         """It is gone, and another one has its name."""
         self._required.pop(uid, None)
         self.handled.pop(uid, None)
+        self.publications.forget(uid)
         if self.plane.runs is not None:
             self.plane.runs.forget(uid)
 
@@ -287,7 +289,8 @@ class _Driver:
             self._interests.add(await self._reconciler.composed_writes.place_of(obj))
 
     async def _publish_details(self, effect: PublishDetails) -> str | None:
-        return await publish(self._plane, effect.xr, effect.details, self._secret)
+        published = await publish(self._plane, effect.xr, effect.details, self._secret)
+        return self._reconciler.publications.time_to_report(effect.xr, published)
 
     def _watch_dependencies(self, interests: set[Interest]) -> None:
         enqueue, settles = self._reconciler.enqueue, takes_effect_later(interests)
