@@ -21,8 +21,11 @@ from crossply.compose.in_memory_cluster import InMemoryCluster
 from crossply.compose.in_memory_reconcile import NOW, Rendering
 from crossply.control.claims.sync import FINALIZER
 from crossply.control.composites.composite_writes import FINALIZER as COMPOSITE_FINALIZER
+from crossply.control.planning.governed_kinds import Governed
+from crossply.control.planning.node_notes import blocking_reason
 from crossply.convert.claim_to_composite import CompositeOptions, claim_to_composite
 from crossply.errors import CrossplyError
+from crossply.kinds.definition import parse_definition
 from crossply.rendering.inputs import RenderRefused, check_fit, composition_in
 from crossply.values.yaml import Document
 from tests.support.control.claim_scenarios import (
@@ -41,6 +44,7 @@ from tests.support.control.claim_scenarios import (
     deleted_claim_worlds,
     objects_in,
 )
+from tests.support.control.reconcile_scenarios import CLAIM as CLAIM_KIND
 from tests.support.control.reconcile_scenarios import (
     FOREIGN_FINALIZER,
     Calls,
@@ -49,6 +53,7 @@ from tests.support.control.reconcile_scenarios import (
     composition,
     prepared_composition,
     required,
+    xrd,
 )
 from tests.support.control.sent_requests import as_data, without_versions
 from tests.support.in_memory_api import InMemoryApi
@@ -115,6 +120,8 @@ def test_a_claim_that_is_being_deleted_takes_what_is_its_own_with_it(world: Clai
         assert (COMPOSITE in controlled.objects) == (world.binding in (BOUND, FREE, TAKEN, CONTROLLED))
     # A plan does not go on with what is being deleted already: the claim stays as it is, and so does what it
     # is bound to, as with a claim that is paused.
+    governed = Governed(CLAIM_KIND, parse_definition(xrd(world.scenario)), is_claim=True)
+    assert blocking_reason(governed, claim_of(world)) == "is being deleted"
     planned = asyncio.run(by_rounds(world))
     assert planned.objects.pop(CLAIM) == lasting(claim_of(world))
     paused = asyncio.run(by_rounds(replace(world, finalizers=None, is_paused=True)))

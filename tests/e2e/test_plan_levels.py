@@ -8,7 +8,7 @@ from tests.support.e2e.first_design import complete_design
 from tests.support.e2e.pipelines import SIZE, entry, patch, resources
 from tests.support.e2e.planned_things import STATUS, composition
 from tests.support.e2e.plans import node_of, walk
-from tests.support.e2e.scenario import CONFIG_MAP
+from tests.support.e2e.scenario import CONFIG_MAP, condition
 from tests.support.e2e.things import READY, SYNCED, Things
 
 pytestmark = pytest.mark.xdist_group("e2e")
@@ -73,6 +73,38 @@ async def test_a_claim_is_planned_with_its_composite_resource(s, plans):
     assert {node["action"] for node in first_plan.nodes()} == {"create"}
     changed = await plans.plan_and_apply({**body, "spec": {"size": "4"}})
     assert {node["action"] for node in changed.nodes()} == {"change"}
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (
+            {"annotations": {"crossplane.io/paused": "true"}},
+            "is paused by its annotation crossplane.io/paused",
+        ),
+        ({"finalizers": ["finalizer.apiextensions.crossplane.io", "example.org/held"]}, "is being deleted"),
+    ],
+    ids=["paused", "being deleted"],
+)
+async def test_a_plan_says_why_nothing_follows_a_claim(s, plans, change, reason):
+    await s.offer()
+    await s.compose(s.config_map())
+    await s.claim("mine", {"size": "3"})
+    await s.claim_that_is("mine", condition("Synced", "True"))
+    await s.client.patch_merge(s.claims, "mine", {"metadata": change}, s.id)
+    if "finalizers" in change:
+        await s.client.delete(s.claims, "mine", s.id)
+        await s.until(s.claims, "mine", lambda claim: claim["metadata"].get("deletionTimestamp"))
+    body = {
+        "apiVersion": s.api_version,
+        "kind": "Db",
+        "metadata": {"name": "mine", "namespace": s.id},
+        "spec": {"size": "4"},
+    }
+    planned = await plans.of(body)
+    assert reason in node_of(planned, "Db")["notes"]
+    assert [node["kind"] for node in planned.nodes() if node["action"] == "change"] == ["Db"]
+    await s.client.patch_merge(s.claims, "mine", {"metadata": {"finalizers": None}}, s.id)
 
 
 async def test_a_requirement_is_planned_with_its_infrastructure(s, plans):

@@ -7,7 +7,7 @@ from typing import Any
 
 from crossply.compose.conditions import read_conditions
 from crossply.compose.events import WARNING
-from crossply.compose.object_metadata import PAUSED_ANNOTATION, is_paused, metadata_of, uid_of
+from crossply.compose.object_metadata import PAUSED_ANNOTATION, is_being_deleted, is_paused, uid_of
 from crossply.control.planning.api_urls import ObjectKey
 from crossply.control.planning.change_tree import DELETE, Node
 from crossply.control.planning.dry_run_store import DryRunStore
@@ -16,15 +16,17 @@ from crossply.control.planning.reconcile_rounds import MOST_RUNS, ReconcileRound
 from crossply.values import Object
 
 
-def blocking_reason(governed: Governed, xr: Object) -> str:
-    """Why a composite resource would not follow its Composition; empty where it would."""
-    machinery = governed.machinery
-    if metadata_of(xr).get("deletionTimestamp"):
+def blocking_reason(governed: Governed, obj: Object) -> str:
+    """Why nothing would come of a change of this object or its Composition; empty where something would."""
+    if is_being_deleted(obj):
         return "is being deleted"
-    if is_paused(xr):
+    if is_paused(obj):
         return f"is paused by its annotation {PAUSED_ANNOTATION}"
-    revision = machinery.name_in(xr, "compositionRevisionRef")
-    if machinery.read(xr, "compositionUpdatePolicy") == "Manual" and revision:
+    if governed.is_claim:
+        return ""
+    machinery = governed.machinery
+    revision = machinery.name_in(obj, "compositionRevisionRef")
+    if machinery.read(obj, "compositionUpdatePolicy") == "Manual" and revision:
         return f"stays at revision {revision}: its compositionUpdatePolicy is Manual"
     return ""
 
@@ -49,7 +51,7 @@ def annotate(
     known = store.known(node.key)
     if known is not None and known.before is not None and not governed.is_claim:
         node.notes += _choices(governed, known.before, node.obj)
-    reason = blocking_reason(governed, node.obj) if not governed.is_claim else ""
+    reason = blocking_reason(governed, node.obj)
     if reason:
         node.notes.append(reason)
     if node.key in rounds.unstable:
