@@ -218,3 +218,16 @@ def test_a_field_from_the_environment_changes_only_with_a_source_that_is_named(
 
     named = {f"EnvironmentConfig/{name}": config for name, config in configs.items()}
     check(calls_of, {COMPOSITE: templates.XR, **named})
+
+
+@_SETTINGS
+@given(environments.native_inputs(), environments.recorded_selections(), environments.configs())
+def test_a_field_from_a_native_environment_changes_only_with_a_source_that_is_named(
+    function_input: dict[str, Any], xr: dict[str, Any], configs: Objects
+):
+    def calls_of(objects: Objects) -> list[StepCall] | None:
+        changed = {name: objects[f"EnvironmentConfig/{name}"] for name in configs}
+        return environments.run_native_step(function_input, objects[COMPOSITE], changed)
+
+    named = {f"EnvironmentConfig/{name}": config for name, config in configs.items()}
+    check(calls_of, {COMPOSITE: xr, **named})

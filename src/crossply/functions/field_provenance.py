@@ -27,6 +27,9 @@ REQUEST = "request"
 PASSED_ON = "passed on"
 """How a function treats a field that an earlier step set, in a resource that it changes."""
 
+ENVIRONMENT_DATA, EXTRA_RESOURCE = "environment", "extra resource"
+"""How a function copies fields of an EnvironmentConfig or of a resource, as they are, into the context."""
+
 
 class SourceField(NamedTuple):
     """A field that another one depends on, with everything below it.

@@ -123,11 +123,15 @@ def test_an_environment_that_makes_no_sense_is_refused(environment: Object, prob
     assert problem in messages(response)[0]
 
 
-def test_a_trace_names_the_environment_as_the_source() -> None:
-    traced: Any = run_input(function_input(BY_NAME, REGION), function=trace_native, required=FETCHED)
+def test_a_trace_names_the_environment_and_its_config_as_the_sources() -> None:
+    always = {**BY_NAME, "policy": {"resolve": "Always"}}
+    traced: Any = run_input(function_input(always, REGION), function=trace_native, required=FETCHED)
     assert traced is not None
-    [source] = traced.resources["one"]["spec", "region"].sources
-    assert (source.object, source.path) == ("environment", "region")
+    sources = traced.resources["one"]["spec", "region"].sources
+    assert [(source.object, source.path) for source in sources] == [
+        ("environment", "region"),
+        ("EnvironmentConfig/e", "data.region"),
+    ]
 
 
 def test_an_environment_that_is_not_fetched_is_not_traced() -> None:

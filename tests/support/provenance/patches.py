@@ -64,20 +64,24 @@ _MERGES: tuple[dict[str, str], ...] = (
 
 
 @st.composite
-def from_composite(draw: st.DrawFn, kind: str = "FromCompositeFieldPath") -> dict[str, Any]:
+def from_composite(
+    draw: st.DrawFn, kind: str = "FromCompositeFieldPath", *, merges: bool = True
+) -> dict[str, Any]:
+    merge = _MERGES if merges else ({}, {"mergeOptions": {"keepMapValues": True}}, {"mergeOptions": {}})
+    append = {"toFieldPath": "ForceMergeObjectsAppendArrays"}
     if draw(st.booleans()):
         target = draw(st.sampled_from(TEXT_TARGETS))
         transforms = draw(st.sampled_from(_TEXT_TRANSFORMS))
         source, policy = draw(st.sampled_from(TEXTS)), draw(st.sampled_from(_POLICIES))
     elif draw(st.booleans()):
         source, target, transforms = draw(st.sampled_from(OBJECTS)), draw(st.sampled_from(OBJECT_TARGETS)), []
-        policy = {**draw(st.sampled_from(_POLICIES)), **draw(st.sampled_from(_MERGES))}
+        policy = {**draw(st.sampled_from(_POLICIES)), **draw(st.sampled_from(merge))}
     elif draw(st.booleans()):
         source, target, policy = draw(st.sampled_from(NUMBERS)), "spec.count", {}
         transforms = [{"type": "math", "math": {"type": "Multiply", "multiply": 3.0}}]
     else:
         source, target, transforms = draw(st.sampled_from(LISTS)), "spec.list", []
-        policy = draw(st.sampled_from(({}, {"toFieldPath": "ForceMergeObjectsAppendArrays"})))
+        policy = draw(st.sampled_from(({}, append if merges else {"mergeOptions": {"appendSlice": True}})))
     patch = {"type": kind, "fromFieldPath": source, "toFieldPath": target, "transforms": transforms}
     return {**patch, "policy": policy} if policy else patch
 
@@ -130,8 +134,16 @@ def inputs(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-def request_for(function_input: dict[str, Any], xr: dict[str, Any]) -> Request:
+def request_for(
+    function_input: dict[str, Any],
+    xr: dict[str, Any],
+    required: dict[str, tuple[Resource, ...]] | None = None,
+) -> Request:
     context = {ENVIRONMENT_KEY: {"given": "g", "made": {"old": "o"}}}
     return Request(
-        State(Resource(xr), {"one": Resource(_OBSERVED)}), State(), input=function_input, context=context
+        State(Resource(xr), {"one": Resource(_OBSERVED)}),
+        State(),
+        input=function_input,
+        context=context,
+        required_resources=required or {},
     )

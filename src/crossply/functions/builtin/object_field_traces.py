@@ -77,6 +77,11 @@ class TracedObject:
         """The fields at a path, below it, and the one above it that has no own fields."""
         return ((at, trace) for at, trace in self.fields.items() if is_near(at, path))
 
+    def sources_near(self, path: Path) -> list[tuple[SourceField, ...]]:
+        """The sources of the fields near a path, and of those that could be there."""
+        near = [trace.sources for _, trace in self.near(path)]
+        return near + [sources for at, sources in self._absent.items() if is_near(at, path)]
+
     def _drop(self, path: Path) -> None:
         for at, _ in list(self.near(path)):
             del self.fields[at]

@@ -7,7 +7,7 @@ and wrote, or that it did not apply: then the field depends on the source, too, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crossply.compose.function_messages import Request, Response
 from crossply.compose.requirements import is_fatal
@@ -65,6 +65,11 @@ from crossply.values import field_path as paths
 from crossply.values.deepcopy import deepcopy
 from crossply.values.field_path import PathError
 
+if TYPE_CHECKING:
+    from crossply.functions.builtin.patch_and_transform.resources_mode_environment_traces import (
+        EnvironmentTraces,
+    )
+
 _UNKNOWN = FieldTrace("function", "", (SourceField(REQUEST, ""),))
 
 
@@ -75,22 +80,32 @@ def trace(request: Request) -> StepTrace | None:
 
 def trace_native(request: Request) -> StepTrace | None:
     """Trace a Composition of `mode: Resources`."""
-    environment = (request.input or {}).get("environment")
-    if isinstance(environment, dict):
-        prepared = resources_mode.prepare_environment(request, environment)
-        if isinstance(prepared, Response):
-            return None  # the configs are not fetched yet, or there is none
-        request = prepared.request
-    return trace_rendering(request, resources_mode.NATIVE, resources_mode.render)
+    written = (request.input or {}).get("environment")
+    if not isinstance(written, dict):
+        return trace_rendering(request, resources_mode.NATIVE, resources_mode.render)
+    from crossply.functions.builtin.patch_and_transform.resources_mode_environment_traces import (
+        environment_traces,
+    )
+
+    prepared = resources_mode.prepare_environment(request, written)
+    if isinstance(prepared, Response):
+        return None  # the configs are not fetched yet, or there is none
+    environment = environment_traces(request, written)
+    return trace_rendering(prepared.request, resources_mode.NATIVE, resources_mode.render, environment)
 
 
-def trace_rendering(request: Request, dialect: Dialect, render: RenderTemplate) -> StepTrace | None:
+def trace_rendering(
+    request: Request,
+    dialect: Dialect,
+    render: RenderTemplate,
+    environment: EnvironmentTraces | None = None,
+) -> StepTrace | None:
     """Trace one run of a dialect; None for a request that it refuses."""
     try:
         compiled = compile_input(request.input or {}, dialect)
     except Fatal:
         return None
-    tracer = _Tracer(request, dialect, render)
+    tracer = _Tracer(request, dialect, render, environment)
     response = render_response(request, tracer.wrapped(compiled), tracer.render)
     return None if is_fatal(response) else tracer.step_trace(response)
 
@@ -98,11 +113,22 @@ def trace_rendering(request: Request, dialect: Dialect, render: RenderTemplate) 
 class _Tracer:
     """One traced run."""
 
-    def __init__(self, request: Request, dialect: Dialect, render: RenderTemplate) -> None:
+    def __init__(
+        self,
+        request: Request,
+        dialect: Dialect,
+        render: RenderTemplate,
+        environment: EnvironmentTraces | None = None,
+    ) -> None:
         self._request = request
         self._dialect = dialect
         self._render = render
         self._environment = TracedObject()
+        self._selection: tuple[SourceField, ...] = ()
+        """What decides about fields that the environment does not have."""
+        if environment is not None:
+            self._environment.fields.update(environment.fields)
+            self._selection = environment.selection
         self._composite = TracedObject()
         self._resource = TracedObject()
         """The resource that is being rendered."""
@@ -111,6 +137,8 @@ class _Tracer:
         self._where: dict[str, str] = {}
         self._required: dict[str, tuple[SourceField, ...]] = {}
         """The sources without which a resource is not composed."""
+        self._written: dict[str, tuple[str, ...]] = {}
+        """Where patches of a resource write to the environment of a native Composition."""
 
     def wrapped(self, compiled: CompiledInput) -> CompiledInput:
         """The input with wrapped patches."""
@@ -136,6 +164,10 @@ class _Tracer:
         self._resource = traced = TracedObject()
         before = state.desired.get(template.name)
         self._render(state, template._replace(start=self._start(state, template)))
+        required = as_conditions(self._with_origins(self._required.get(template.name, ())))
+        for place in self._written.get(template.name, ()):
+            # A required patch that fails keeps those after it from writing.
+            self._environment.add_sources(_parsed(place) or (), required)
         after = state.desired.get(template.name)
         if after is None or after is before:
             return
@@ -144,8 +176,7 @@ class _Tracer:
             traced.write((), after.object, lambda leaf: _observed_trace(template.name, leaf))
         if not exists or self._dialect.native_numbers:
             # It is not composed until the sources of its required patches exist.
-            required = self._with_origins(self._required.get(template.name, ()))
-            traced.add_sources((), as_conditions(required))
+            traced.add_sources((), required)
         self._resources[template.name] = {
             leaf: traced.fields.get(leaf, _UNKNOWN) for leaf, _ in leaves(after.object)
         }
@@ -180,6 +211,9 @@ class _Tracer:
 
     def _patch(self, patch: Patch, placed: PlacedPatch, resource: str) -> Patch:
         origin = _SOURCE_OBJECTS[patch.source].format(resource)
+        if self._dialect.native_numbers and patch.target == TO_ENVIRONMENT and patch.source == FROM_COMPOSED:
+            origin = f"{_DESIRED}{resource}"
+            self._written[resource] = (*self._written.get(resource, ()), target_path(placed.settings))
         sources = tuple(SourceField(origin, path) for path in placed.reads)
         if patch.policy == "Required" and patch.target == TO_COMPOSED:
             self._required[resource] = (*self._required.get(resource, ()), *sources)
@@ -228,13 +262,18 @@ class _Tracer:
         }[target]
 
     def _with_origins(self, sources: tuple[SourceField, ...]) -> tuple[SourceField, ...]:
-        """The sources, and those of the environment's fields that patches set in this run."""
-        origins = [
-            trace.sources
-            for source in sources
-            if source.object == ENVIRONMENT
-            for _, trace in self._environment.near(paths.parse(source.path))
-        ]
+        """The sources, and those of fields of the environment and of the resource that are known in this run."""
+        origins: list[tuple[SourceField, ...]] = []
+        for source in sources:
+            path = _parsed(source.path)
+            if path is None:
+                continue  # the patch failed
+            if source.object == ENVIRONMENT:
+                origins += self._environment.sources_near(path)
+                # Another selection may have fields where this one has none, or more of them.
+                origins += [] if path in self._environment.fields else [self._selection]
+            elif source.object.startswith(_DESIRED):
+                origins += self._resource.sources_near(path)
         return union(sources, *origins)
 
     def step_trace(self, response: Response) -> StepTrace:
@@ -253,6 +292,9 @@ class _Tracer:
 
 _CONNECTION_SECRET = FieldTrace("connection details", "connectionDetails", (SourceField(REQUEST, ""),))
 
+_DESIRED = "desired/"
+"""How the names of resources begin that patches of a native environment read."""
+
 _SOURCE_OBJECTS = {FROM_COMPOSITE: COMPOSITE, FROM_ENVIRONMENT: ENVIRONMENT, FROM_COMPOSED: "observed/{}"}
 
 
@@ -268,6 +310,13 @@ def _note_nulls(traced: TracedObject, target: Any, place: Path, trace: FieldTrac
             for index, item in enumerate(_value_at(target, place[:length])):
                 if item is None:
                     traced.fields.setdefault((*place[:length], index), trace)
+
+
+def _parsed(path: str) -> Path | None:
+    try:
+        return paths.parse(path)
+    except PathError:
+        return None
 
 
 def _narrowed(source: SourceField, below: Path) -> SourceField:

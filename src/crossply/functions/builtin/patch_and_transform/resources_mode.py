@@ -123,8 +123,8 @@ def prepare_environment(request: Request, written: Object) -> PreparedRequest | 
         selected = environment.select()
     except Fatal as error:
         return fatal(request, str(error))._replace(requirements=requirements)
-    context = with_environment(request.context, environment.merge(config for _, config in selected))
-    references = tuple(name for name, _ in selected) if environment.keeps_selection else ()
+    context = with_environment(request.context, environment.merge(chosen.config for chosen in selected))
+    references = tuple(chosen.name for chosen in selected) if environment.keeps_selection else ()
     return PreparedRequest(_with_context(request, context), requirements, references)
 
 

@@ -42,6 +42,15 @@ class Source(NamedTuple):
     labels: dict[str, str] = {}  # noqa: RUF012 - read only
 
 
+class Selected(NamedTuple):
+    """An EnvironmentConfig that is merged into the environment; it is empty where it is missing."""
+
+    source: int
+    """The index of the source that selects it."""
+    name: str
+    config: Object
+
+
 class NativeEnvironment:
     """The environment of one request."""
 
@@ -55,21 +64,32 @@ class NativeEnvironment:
         self.keeps_selection = policy.get("resolve") != "Always" and bool(self._configs)
         """Whether the XR keeps what is selected."""
         recorded = _recorded_references(self._xr)
-        self._uses_recorded = bool(recorded) and (self.keeps_selection or not self._configs)
-        self._sources = (
-            [Source(name) for name in recorded] if self._uses_recorded else self._selected_sources()
-        )
+        self.reads_recorded = self.keeps_selection or not self._configs
+        """Whether what was selected before would be used."""
+        self.uses_recorded = bool(recorded) and self.reads_recorded
+        self.sources = [Source(name) for name in recorded] if self.uses_recorded else self._selected_sources()
 
     @property
     def _configs(self) -> list[Object]:
         configs: list[Object] = self._settings.get("environmentConfigs", [])
         return configs
 
+    @property
+    def default_data(self) -> Object:
+        data: Object = self._settings.get("defaultData", {})
+        return data
+
+    @property
+    def given(self) -> Object:
+        """The environment that the request has."""
+        context = (self._request.context or {}).get(ENVIRONMENT_KEY)
+        return context if type(context) is dict else {}
+
     def requirements(self) -> dict[str, ResourceSelector]:
         """What has to be fetched. A selector whose labels are all optional and missing selects nothing."""
         return {
             _requirement_name(index): _selector(source)
-            for index, source in enumerate(self._sources)
+            for index, source in enumerate(self.sources)
             if source.selector is None or source.labels
         }
 
@@ -77,26 +97,29 @@ class NativeEnvironment:
         """Whether the request has all that is required."""
         return all(name in self._request.required_resources for name in self.requirements())
 
-    def select(self) -> list[tuple[str, Object]]:
-        """The selected configs in order, with their names; a missing one is empty. Raises Fatal."""
-        selected: list[tuple[str, Object]] = []
-        for index, source in enumerate(self._sources):
-            resources = self._request.required_resources.get(_requirement_name(index), ())
-            configs = [resource.object for resource in resources]
+    def fetched(self, index: int) -> list[Object]:
+        """What was fetched for a source."""
+        resources = self._request.required_resources.get(_requirement_name(index), ())
+        return [resource.object for resource in resources]
+
+    def select(self) -> list[Selected]:
+        """The selected configs in the order in which they are merged. Raises Fatal."""
+        selected: list[Selected] = []
+        for index, source in enumerate(self.sources):
+            configs = self.fetched(index)
             if source.selector is not None:
                 matching = _matching(configs, source.selector, index)
-                selected += [(name_of(config), config) for config in matching]
+                selected += [Selected(index, name_of(config), config) for config in matching]
             elif configs or self._is_optional:
-                selected.append((source.name, configs[0] if configs else {}))
+                selected.append(Selected(index, source.name, configs[0] if configs else {}))
             else:
-                hint = _SELECTED_BEFORE if self._uses_recorded else ""
+                hint = _SELECTED_BEFORE if self.uses_recorded else ""
                 raise Fatal(_NO_CONFIG.format(quote(source.name), hint))
         return selected
 
     def merge(self, configs: Iterable[Object]) -> Object:
         """The environment: default data, over it what `render` has in the context, and the configs' data."""
-        context = (self._request.context or {}).get(ENVIRONMENT_KEY)
-        environment = merge(self._settings.get("defaultData", {}), context if type(context) is dict else {})
+        environment = merge(self.default_data, self.given)
         for config in configs:
             data = config.get("data")
             if isinstance(data, dict):
