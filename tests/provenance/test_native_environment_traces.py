@@ -1,4 +1,4 @@
-"""`explain` of the environment of `mode: Resources`: the EnvironmentConfig of a value, and what selected it."""
+"""`explain` of the environment of `mode: Resources`: the EnvironmentConfig of a value, and why this one."""
 
 from __future__ import annotations
 

@@ -19,12 +19,12 @@ from crossply.functions.builtin.go_templating.program import compile_text
 from crossply.functions.builtin.go_templating.template_data import data_of
 from crossply.functions.builtin.object_field_traces import leaves
 from crossply.functions.builtin.patch_and_transform.function import run as run_patches
-from crossply.functions.field_provenance import COMPOSITE, CONDITION, ENVIRONMENT, KEYS, VALUE, Path
+from crossply.functions.field_provenance import COMPOSITE, CONDITION, CONTEXT, ENVIRONMENT, KEYS, VALUE, Path
 from crossply.provenance.call_recorder import StepCall
 from crossply.provenance.model import FieldSource
 from crossply.provenance.pipeline import explain_pipeline
 from crossply.values.field_path import parse, to_string
-from tests.support.provenance import environments, patches, templates
+from tests.support.provenance import environments, extra_resources, patches, templates
 
 EXAMPLES = int(os.environ.get("CROSSPLY_PROVENANCE_EXAMPLES", "15"))
 _SETTINGS = settings(
@@ -125,7 +125,8 @@ def is_copied(source: FieldSource, value: Any, mutation: Mutation) -> bool:
     if not source.how.endswith(copies) or isinstance(value, dict | list) or value is None:
         return False
     # What is copied from the environment is named with the field that the environment has it from.
-    values = [field for field in source.sources if field.use == VALUE and field.object != ENVIRONMENT]
+    between = (ENVIRONMENT, CONTEXT)
+    values = [field for field in source.sources if field.use == VALUE and field.object not in between]
     if len(values) != 1 or len(mutation.changes) != 1:
         return False
     if any(field.use == CONDITION and field.object != values[0].object for field in source.sources):
@@ -231,3 +232,16 @@ def test_a_field_from_a_native_environment_changes_only_with_a_source_that_is_na
 
     named = {f"EnvironmentConfig/{name}": config for name, config in configs.items()}
     check(calls_of, {COMPOSITE: xr, **named})
+
+
+@_SETTINGS
+@given(extra_resources.pipelines(), extra_resources.resources())
+def test_a_field_from_an_extra_resource_changes_only_with_a_source_that_is_named(
+    steps: list[Any], resources: Objects
+):
+    def calls_of(objects: Objects) -> list[StepCall] | None:
+        changed = {name: objects[f"Other/{name}"] for name in resources}
+        return extra_resources.run_pipeline(steps, objects[COMPOSITE], changed)
+
+    named = {f"Other/{name}": obj for name, obj in resources.items()}
+    check(calls_of, {COMPOSITE: templates.XR, **named})

@@ -35,8 +35,8 @@ class SourceField(NamedTuple):
     """A field that another one depends on, with everything below it.
 
     `object` is "composite", "observed/NAME", "desired" (the XR that earlier steps desire), "desired/NAME",
-    "context", "environment", "EnvironmentConfig/NAME", "extra/NAME" (a resource that a function required), or
-    "request".
+    "context", "environment", "EnvironmentConfig/NAME", "extra/NAME" (what the function required by a name),
+    "KIND/NAME" or "KIND/NAMESPACE/NAME" (a resource that an earlier step put into the context), or "request".
     """
 
     object: str

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from crossply.compose.function_messages import Request, Resource
-from crossply.functions.builtin.object_field_traces import is_near, leaves, union
+from crossply.functions.builtin.object_field_traces import leaves, union
 from crossply.functions.field_provenance import (
     CONTEXT,
     DESIRED_COMPOSITE,
@@ -23,6 +23,7 @@ from crossply.functions.field_provenance import (
 )
 from crossply.kinds.composition_native_step import NATIVE_FUNCTION
 from crossply.provenance.call_recorder import StepCall
+from crossply.provenance.field_origins import origins_of
 from crossply.provenance.model import COMPOSITE_STATUS, FieldSource, Provenance
 from crossply.values import Object
 from crossply.values.api_version import api_group
@@ -65,6 +66,10 @@ def _tracer(call: StepCall) -> Callable[[Request], StepTrace | None] | None:
         from crossply.functions.builtin.environment_configs import field_provenance as environment_configs
 
         return environment_configs.trace
+    if group == "extra-resources.fn.crossplane.io":
+        from crossply.functions.builtin import extra_resource_traces
+
+        return extra_resource_traces.trace
     if call.function == NATIVE_FUNCTION:
         from crossply.functions.builtin.patch_and_transform.field_provenance import trace_native
 
@@ -145,10 +150,10 @@ class _History:
 
     def _with_origins(self, sources: tuple[SourceField, ...]) -> tuple[SourceField, ...]:
         """The sources, and those of what earlier steps set."""
-        origins = []
+        origins: list[tuple[SourceField, ...]] = []
         for source in sources:
-            known, path = self._earlier(source)
-            origins += [field.sources for at, field in known.items() if is_near(at, path)]
+            fields, path = self._earlier(source)
+            origins += origins_of(source.use, path, fields)
         return union(sources, *origins)
 
     def _earlier(self, source: SourceField) -> tuple[Sources, Path]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.functions.field_provenance import COMPOSITE, CONDITION, KEYS, REQUEST
+from crossply.functions.field_provenance import COMPOSITE, CONDITION, CONTEXT, KEYS, REQUEST, VALUE
 from crossply.provenance.field_managers import FieldManager
 from crossply.provenance.model import FieldSource, SourceField
 
@@ -26,11 +26,15 @@ def source_name(field: SourceField) -> str:
 
 def sources_text(source: FieldSource) -> str:
     """All sources: `spec.size, spec.name, if spec.enabled`."""
+    places = [field for field in source.sources if field.object == CONTEXT]
+    fields = [field for field in source.sources if field.object != CONTEXT]
+    # A place in the context is long, and says less than what put the value there.
+    is_copied = any(field.use == VALUE for field in fields)
     return ", ".join(
         source_name(field)
         if field.use not in (CONDITION, KEYS)
         else f"{source_verb(field)} {source_name(field)}"
-        for field in source.sources
+        for field in ((*fields, *places) if is_copied else source.sources)
     )
 
 

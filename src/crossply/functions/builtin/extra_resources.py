@@ -7,6 +7,8 @@ for each group.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from crossply.compose.function_messages import (
     Request,
     Requirements,
@@ -103,15 +105,24 @@ def build_extra_resources(request: Request, sources: list[Object], optional: boo
     """The objects of each group; empty groups have no entry."""
     extra_resources: dict[str, list[Object]] = {}
     meter = Meter()
+    for source, chosen in zip(sources, select_resources(request, sources, optional), strict=True):
+        meter.add(len(chosen) * _LEAST_BYTES)
+        if chosen:
+            extra_resources.setdefault(source.get("into", ""), []).extend(chosen)
+    return extra_resources
+
+
+def select_resources(request: Request, sources: list[Object], optional: bool) -> Iterator[list[Object]]:
+    """The objects that each source selects from those that were fetched; raises SelectionError."""
     for source in sources:
         into = source.get("into", "")
         if into not in request.required_resources:
             raise SelectionError(f"cannot find expected extra resource {quote(into)}")
-        chosen = _select(source, [resource.object for resource in request.required_resources[into]], optional)
-        meter.add(len(chosen) * _LEAST_BYTES)
-        if chosen:
-            extra_resources.setdefault(into, []).extend(chosen)
-    return extra_resources
+        yield _select(source, [resource.object for resource in request.required_resources[into]], optional)
+
+
+def is_by_selector(source: Object) -> bool:
+    return _source_type(source) == "Selector"
 
 
 def _source_type(source: Object) -> str:
@@ -126,7 +137,7 @@ def _selector_of(request: Request, source: Object) -> ResourceSelector | None:
         if "ref" not in source:
             raise SelectionError("ref cannot be nil for type 'Reference'")
         return selector._replace(match_name=source["ref"].get("name", ""))
-    if _source_type(source) != "Selector":
+    if not is_by_selector(source):
         return None
     labels = _labels_of(request, source)
     return selector._replace(match_labels=labels) if labels else None
@@ -156,7 +167,7 @@ def _select(source: Object, objects: list[Object], optional: bool) -> list[Objec
         if len(objects) > 1:
             raise SelectionError(f"expected exactly one extra resource {into}, got {len(objects)}")
         return objects
-    if _source_type(source) != "Selector":
+    if not is_by_selector(source):
         return []
     selector = source["selector"]
     min_match = selector.get("minMatch", 0)

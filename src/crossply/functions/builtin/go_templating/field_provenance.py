@@ -12,6 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 from crossply.compose.function_messages import Request
+from crossply.functions.builtin.extra_resource_traces import resource_traces
 from crossply.functions.builtin.go_templating import meta_kinds
 from crossply.functions.builtin.go_templating.engine.errors import TemplateError
 from crossply.functions.builtin.go_templating.engine.limits import Budget, LimitExceeded
@@ -39,6 +40,7 @@ from crossply.functions.builtin.go_templating.program import (
     missing_key,
 )
 from crossply.functions.builtin.go_templating.response_builder import (
+    CONTEXT_KEY,
     ResponseBuilder,
     without_own_annotations,
 )
@@ -127,6 +129,7 @@ class _Fields:
 
     def of(self, manifests: list[_Manifest]) -> StepTrace:
         traces = StepTrace({}, {}, {})
+        requiring: tuple[SourceField, ...] = ()
         for manifest in manifests:
             obj = manifest.object
             name = annotations_of(obj).get(RESOURCE_NAME)
@@ -140,10 +143,24 @@ class _Fields:
                 if obj.get("kind") == "Context":
                     fields = self._fields(manifest, ())
                     traces.context.update({p[1:]: field for p, field in fields.items() if p[0] == "data"})
+                elif obj.get("kind") == "ExtraResources":
+                    fields = self._fields(manifest, ())
+                    requiring = union(requiring, *(field.sources for field in fields.values()))
             elif name is not None:
                 deciding = self._deciding(manifest, ("metadata", "annotations", RESOURCE_NAME))
                 composed = _Manifest(without_own_annotations(obj), manifest.taints)
                 traces.resources[name] = self._fields(composed, deciding)
+        traces.context.update(self._required(as_conditions(requiring)))
+        return traces
+
+    def _required(self, conditions: tuple[SourceField, ...]) -> FieldTraces:
+        """The traces of the required resources, which the function puts into the context."""
+        request, traces = self._builder.request, FieldTraces()
+        for groups in (request.extra_resources, request.required_resources):
+            for name, group in groups.items():
+                for index, resource in enumerate(group):
+                    place = (CONTEXT_KEY, name, "items", index, "resource")
+                    traces |= resource_traces(place, resource.object, "", conditions)
         return traces
 
     def _deciding(self, manifest: _Manifest, *paths: Path) -> tuple[SourceField, ...]:

@@ -262,7 +262,7 @@ class _Tracer:
         }[target]
 
     def _with_origins(self, sources: tuple[SourceField, ...]) -> tuple[SourceField, ...]:
-        """The sources, and those of fields of the environment and of the resource that are known in this run."""
+        """The sources, and those of what was written in this run to the environment and to the resource."""
         origins: list[tuple[SourceField, ...]] = []
         for source in sources:
             path = _parsed(source.path)

@@ -80,7 +80,7 @@ class NativeEnvironment:
         return data
 
     @property
-    def given(self) -> Object:
+    def provided(self) -> Object:
         """The environment that the request has."""
         context = (self._request.context or {}).get(ENVIRONMENT_KEY)
         return context if type(context) is dict else {}
@@ -119,7 +119,7 @@ class NativeEnvironment:
 
     def merge(self, configs: Iterable[Object]) -> Object:
         """The environment: default data, over it what `render` has in the context, and the configs' data."""
-        environment = merge(self.default_data, self.given)
+        environment = merge(self.default_data, self.provided)
         for config in configs:
             data = config.get("data")
             if isinstance(data, dict):

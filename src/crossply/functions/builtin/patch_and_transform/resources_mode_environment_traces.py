@@ -45,8 +45,8 @@ def environment_traces(request: Request, written: Object) -> EnvironmentTraces:
     deciding = [_deciding(environment, source, index) for index, source in enumerate(environment.sources)]
     everything = union(*deciding, recorded)
     default = Layer("environment.defaultData", "", (), (), everything)
-    given = Layer("", ENVIRONMENT, (), (), everything)
-    tree = merge(layer_tree(environment.default_data, default), layer_tree(environment.given, given))
+    provided = Layer("", ENVIRONMENT, (), (), everything)
+    tree = merge(layer_tree(environment.default_data, default), layer_tree(environment.provided, provided))
     for selected in environment.select():
         data = selected.config.get("data")
         if isinstance(data, dict):

@@ -116,6 +116,16 @@ def _whole_part(*path: str) -> Rule:
     return rule
 
 
+def _from_context(shadows: Shadows, values: Values, taints: Taints, result: Any) -> Taint:
+    """`getExtraResourcesFromContext`: a list in the data, found by a name."""
+    keys = ("context", "apiextensions.crossplane.io/extra-resources", values[1], "items")
+    data, taint = values[0], taints[0] | taints[1]
+    for key in keys:
+        if is_container(data):
+            taint, data = shadows.item(data, key, taint), get(data, key)
+    return taint if isinstance(data, list) else shadows.whole(data, taint)
+
+
 def _changed(name: str, shadows: Shadows, values: Values, taints: Taints, control: Taint) -> Taint:
     """Functions that change their first argument and return it."""
     if name in ("set", "unset"):
@@ -149,6 +159,6 @@ _RULES: dict[str, Rule] = {
     "getComposedResource": _part("observed", "resources"),
     "getComposedConnectionDetails": _part("observed", "resources"),
     "getExtraResources": _whole_part("requiredResources"),
-    "getExtraResourcesFromContext": _whole_part("context", "apiextensions.crossplane.io/extra-resources"),
+    "getExtraResourcesFromContext": _from_context,
     "getCredentialData": _whole_part("credentials"),
 }
