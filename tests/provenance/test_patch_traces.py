@@ -111,6 +111,23 @@ def test_templates_of_mode_resources_are_explained_too():
     assert source.how == "patch 0 (FromCompositeFieldPath)"
 
 
+def test_a_required_patch_of_mode_resources_decides_about_the_status_that_the_resource_gives():
+    required = {
+        "type": "FromCompositeFieldPath",
+        "fromFieldPath": "spec.region",
+        "toFieldPath": "data.region",
+        "policy": {"fromFieldPath": "Required"},
+    }
+    status = {"type": "ToCompositeFieldPath", "fromFieldPath": "status.id", "toFieldPath": "status.id"}
+    step_input = {"resources": [{"name": "cm", "base": BASE, "patches": [required, status]}]}
+    request = Request(State(Resource(XR), {"cm": Resource(OBSERVED)}), State(), input=step_input)
+    provenance = explain_pipeline([StepCall("resources", NATIVE_FUNCTION, request, run_native(request))])
+    assert provenance[""]["status.id"].sources == (
+        SourceField("observed/cm", "status.id"),
+        SourceField("composite", "spec.region", CONDITION),
+    )
+
+
 def test_a_field_set_by_two_steps_lists_the_earlier_one():
     first = explained([]).of("cm", "data.region")
     step_input = {

@@ -137,8 +137,8 @@ class _Tracer:
         self._where: dict[str, str] = {}
         self._required: dict[str, tuple[SourceField, ...]] = {}
         """The sources without which a resource is not composed."""
-        self._written: dict[str, tuple[str, ...]] = {}
-        """Where patches of a resource write to the environment of a native Composition."""
+        self._written: dict[str, tuple[tuple[int, Path], ...]] = {}
+        """Where patches of a native resource write to the environment and to the XR."""
 
     def wrapped(self, compiled: CompiledInput) -> CompiledInput:
         """The input with wrapped patches."""
@@ -165,9 +165,9 @@ class _Tracer:
         before = state.desired.get(template.name)
         self._render(state, template._replace(start=self._start(state, template)))
         required = as_conditions(self._with_origins(self._required.get(template.name, ())))
-        for place in self._written.get(template.name, ()):
+        for target, place in self._written.get(template.name, ()):
             # A required patch that fails keeps those after it from writing.
-            self._environment.add_sources(_parsed(place) or (), required)
+            self._traced(target).add_sources(place, required)
         after = state.desired.get(template.name)
         if after is None or after is before:
             return
@@ -211,9 +211,12 @@ class _Tracer:
 
     def _patch(self, patch: Patch, placed: PlacedPatch, resource: str) -> Patch:
         origin = _SOURCE_OBJECTS[patch.source].format(resource)
-        if self._dialect.native_numbers and patch.target == TO_ENVIRONMENT and patch.source == FROM_COMPOSED:
-            origin = f"{_DESIRED}{resource}"
-            self._written[resource] = (*self._written.get(resource, ()), target_path(placed.settings))
+        if self._dialect.native_numbers and patch.source == FROM_COMPOSED:
+            place = _parsed(target_path(placed.settings)) or ()
+            place = place[: place.index("*")] if "*" in place else place
+            self._written[resource] = (*self._written.get(resource, ()), (patch.target, place))
+            if patch.target == TO_ENVIRONMENT:
+                origin = f"{_DESIRED}{resource}"
         sources = tuple(SourceField(origin, path) for path in placed.reads)
         if patch.policy == "Required" and patch.target == TO_COMPOSED:
             self._required[resource] = (*self._required.get(resource, ()), *sources)
