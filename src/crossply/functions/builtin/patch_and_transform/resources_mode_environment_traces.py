@@ -21,7 +21,7 @@ from crossply.functions.builtin.patch_and_transform.resources_mode_environment i
 )
 from crossply.functions.builtin.required_resource_selectors import DEFAULT_SORT_PATH
 from crossply.functions.field_provenance import COMPOSITE, CONDITION, ENVIRONMENT, FieldTraces, SourceField
-from crossply.kinds.composition_defaults import ENVIRONMENT_REFERENCES
+from crossply.kinds.composition_native_step import ENVIRONMENT_REFERENCES
 from crossply.values import Object
 from crossply.values.field_path import to_string
 
