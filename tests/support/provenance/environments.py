@@ -14,8 +14,7 @@ from crossply.functions.builtin.go_templating.function import run as run_templat
 from crossply.functions.builtin.patch_and_transform.function import run as run_patches
 from crossply.functions.builtin.patch_and_transform.resources_mode import run_native
 from crossply.functions.field_provenance import ENVIRONMENT_KEY, Path
-from crossply.kinds.composition import NATIVE_FUNCTION
-from crossply.kinds.composition_defaults import ENVIRONMENT_REFERENCES
+from crossply.kinds.composition_native_step import ENVIRONMENT_REFERENCES, NATIVE_FUNCTION
 from crossply.provenance.call_recorder import StepCall
 from tests.support.provenance import patches, templates
 

@@ -137,7 +137,7 @@ def run_pipeline(
 ) -> list[StepCall] | None:
     """The calls of the steps; None if one is fatal."""
     calls = []
-    desired, context = State(), {}
+    desired, context = State(), dict[str, Any]()
     for run, step_input in steps:
         request = Request(State(Resource(xr)), desired, input=step_input, context=context)
         response = run(request)

@@ -67,7 +67,12 @@ _MERGES: tuple[dict[str, str], ...] = (
 def from_composite(
     draw: st.DrawFn, kind: str = "FromCompositeFieldPath", *, merges: bool = True
 ) -> dict[str, Any]:
-    merge = _MERGES if merges else ({}, {"mergeOptions": {"keepMapValues": True}}, {"mergeOptions": {}})
+    without: tuple[dict[str, Any], ...] = (
+        {},
+        {"mergeOptions": {"keepMapValues": True}},
+        {"mergeOptions": {}},
+    )
+    merge = _MERGES if merges else without
     append = {"toFieldPath": "ForceMergeObjectsAppendArrays"}
     if draw(st.booleans()):
         target = draw(st.sampled_from(TEXT_TARGETS))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from random import Random
+from typing import Any
 
 SCALARS = ("a", "b", "c", "nested.x", "nested.y", "deep.er.z", "missing", "nested.missing")
 NUMBERS = ("n", "nested.n")
@@ -11,7 +12,7 @@ BOOLS = ("on", "off", "nested.on")
 LISTS = ("words", "items")
 MAPS = ("tags", "nested")
 
-XR = {
+XR: dict[str, Any] = {
     "apiVersion": "example.org/v1",
     "kind": "Thing",
     "metadata": {"name": "mine", "uid": "u", "labels": {"team": "red", "tier": "one"}},
