@@ -8,8 +8,7 @@ from crossply.compose.function_messages import Request, Resource, State
 from crossply.functions.builtin.patch_and_transform.field_provenance import trace_native
 from crossply.functions.builtin.patch_and_transform.resources_mode import API_VERSION, KIND, run_native
 from crossply.functions.field_provenance import CONDITION, ENVIRONMENT_KEY, SourceField
-from crossply.kinds.composition import NATIVE_FUNCTION
-from crossply.kinds.composition_defaults import ENVIRONMENT_REFERENCES
+from crossply.kinds.composition_native_step import ENVIRONMENT_REFERENCES, NATIVE_FUNCTION
 from crossply.provenance.call_recorder import StepCall
 from crossply.provenance.pipeline import explain_pipeline
 from crossply.values import Object
