@@ -10,7 +10,7 @@ import pytest
 from tests.support.e2e.pipelines import SIZE, calling, entry, patch, resources, served
 from tests.support.e2e.scenario import EVENT
 from tests.support.e2e.things import READY, SYNCED, Things, config_map, custom_kind, desiring
-from tests.support.e2e.traffic import READS, traffic, writes
+from tests.support.e2e.traffic import READS, quiet_seconds, traffic, writes
 
 pytestmark = pytest.mark.xdist_group("e2e")
 
@@ -114,8 +114,7 @@ async def test_an_irrelevant_change_costs_nothing(s):
 async def test_a_settled_control_plane_does_nothing(s, request):
     """No write, no read and no call of a function, however many XRs there are; Leases and watches aside."""
     calls = []
-    # The garbage collector of a real cluster looks for new kinds every half minute, then at all their owners.
-    quiet = 35 if request.config.getoption("--server") == "real" else 4
+    quiet = quiet_seconds(request.config)
 
     def function(request):
         calls.append(request)

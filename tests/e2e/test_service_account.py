@@ -16,7 +16,7 @@ from tests.support.e2e.pipelines import SIZE, calling, entry, patch, resources, 
 from tests.support.e2e.scenario import CONFIG_MAP, NAMESPACE, SECRET, condition
 from tests.support.e2e.things import READY as THINGS_READY
 from tests.support.e2e.things import RESOURCE_NAME, SYNCED, Things, custom_kind
-from tests.support.e2e.traffic import traffic
+from tests.support.e2e.traffic import quiet_seconds, traffic
 
 pytestmark = pytest.mark.xdist_group("e2e")
 
@@ -166,13 +166,13 @@ async def test_an_object_that_the_account_may_not_read_is_not_observed_by_a_refe
     assert "mode" not in xr["status"]
 
 
-async def test_composing_for_an_account_comes_to_rest(s):
+async def test_composing_for_an_account_comes_to_rest(s, request):
     """No write, no read and no call of a function once all is in place; watches go on."""
     calls: list[object] = []
 
-    def function(request):
-        calls.append(request)
-        return request_answered(request)
+    def function(message):
+        calls.append(message)
+        return request_answered(message)
 
     with served(function) as address:
         await custom_kind(s)
@@ -192,7 +192,7 @@ async def test_composing_for_an_account_comes_to_rest(s):
         )
         await things.apply("mine", {"size": "1"})
         await things.until("mine", SYNCED, THINGS_READY)
-        while await requests_in(s, 2.0):
+        while await requests_in(s, quiet_seconds(request.config)):
             pass
         called = len(calls)
         assert await requests_in(s, 5.0) == {}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from crossply.kube.client import Client
 from crossply.record.prometheus_text_parser import parse
 
@@ -31,6 +33,14 @@ async def request_counts(client: Client) -> list[tuple[dict[str, str], int]]:
     reply = await client.request("GET", "/metrics", accept="text/plain")
     samples = parse(reply.data.decode())
     return [(dict(labels), int(n)) for (name, labels), n in samples.items() if name == REQUESTS]
+
+
+def quiet_seconds(config: pytest.Config) -> int:
+    """After so long without a request, nothing follows from what happened before.
+
+    The garbage collector of a real cluster looks for new kinds every half minute, then at all their owners.
+    """
+    return 35 if config.getoption("--server") == "real" else 4
 
 
 def writes(counted: Traffic) -> int:
