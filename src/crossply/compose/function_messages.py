@@ -9,8 +9,6 @@ A `Snapshot` is an object that is sent again and again. It keeps its wire view a
 a request for a hundred observed resources is a join of bytes made long before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -66,7 +64,7 @@ class Resource(NamedTuple):
     snapshot: Snapshot | None = None
 
     @classmethod
-    def of(cls, snapshot: Snapshot, connection_details: Mapping[str, bytes] | None = None) -> Resource:
+    def of(cls, snapshot: Snapshot, connection_details: Mapping[str, bytes] | None = None) -> "Resource":
         """An observed resource, backed by a snapshot that may already be encoded."""
         return cls(snapshot.view, connection_details or {}, READY_UNSPECIFIED, snapshot)
 
@@ -199,7 +197,7 @@ class Request:
         required_resources: Mapping[str, tuple[Resource, ...]],
         extra_resources: Mapping[str, tuple[Resource, ...]],
         required_schemas: Mapping[str, Object | None],
-    ) -> Request:
+    ) -> "Request":
         """The request of the next iteration, with the required resources; the tag stays that of the first."""
         return self._changed(
             context=context,
@@ -208,15 +206,15 @@ class Request:
             required_schemas=required_schemas,
         )
 
-    def with_input(self, input_: Object) -> Request:
+    def with_input(self, input_: Object) -> "Request":
         """The same request with an input, as functions see it; the tag stays."""
         return self._changed(input=input_)
 
-    def with_observed(self, observed: State) -> Request:
+    def with_observed(self, observed: State) -> "Request":
         """The same request with another observed state; the tag stays."""
         return self._changed(observed=observed)
 
-    def _changed(self, **changes: Any) -> Request:
+    def _changed(self, **changes: Any) -> "Request":
         """The same request but for some fields, with the tag of the first of them."""
         request = Request(**{**{name: getattr(self, name) for name in _FIELDS}, **changes})
         request._first = self._first or self

@@ -4,8 +4,6 @@ Functions may put anything where metadata belongs. What has the wrong type reads
 the API machinery of Kubernetes.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from crossply.values import Object

@@ -9,8 +9,6 @@ Every accepted spelling becomes the same model, a pipeline of steps:
 A CompositionRevision has the same spec, so `parse_spec` serves both.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from crossply.kinds.composition_container_function import (

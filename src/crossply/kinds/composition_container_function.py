@@ -4,8 +4,6 @@ Each is an image that reads a FunctionIO on stdin and writes one on stdout. This
 parsed settings with defaults; `functions` runs the image.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ Strings, numbers and booleans are printed to the letter of Go's fmt; objects and
 with the same verb and flags, over a list of what is still to print instead of recursion: values may be deep.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Any, NamedTuple
 
