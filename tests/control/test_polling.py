@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.control.composites.reconcile_reasons import poll_interval, spread
+from crossply.control.composites.polling import poll_interval, spread
 
 
 @pytest.mark.parametrize(

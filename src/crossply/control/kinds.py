@@ -1,18 +1,8 @@
-"""The kinds the control plane works with, and the conditions of its own ones."""
+"""The kinds the control plane works with."""
 
 from __future__ import annotations
 
-from crossply.compose.events import StatusCondition
 from crossply.kube.kind import Kind
-
-ESTABLISHED = StatusCondition("Established", "True", "WatchingCompositeResource")
-TERMINATING = StatusCondition("Established", "False", "TerminatingCompositeResource")
-OFFERED = StatusCondition("Offered", "True", "WatchingCompositeResourceClaim")
-REDACTED = StatusCondition("Offered", "False", "TerminatingCompositeResourceClaim")
-PROTECTED = StatusCondition("Established", "False", "ProtectedKind")
-CLAIM_PROTECTED = StatusCondition("Offered", "False", "ProtectedKind")
-VALID_PIPELINE = StatusCondition("ValidPipeline", "True", "ValidPipeline")
-
 
 _EXTENSIONS = "apiextensions.crossplane.io"
 _PACKAGES = "pkg.crossplane.io"

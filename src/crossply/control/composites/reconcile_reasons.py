@@ -1,11 +1,7 @@
-"""What woke a composite resource: noted where it is enqueued, and recorded with the run that follows.
-
-One that has a poll interval is also reconciled although nothing happened: when, is here as well.
-"""
+"""What woke a composite resource: noted where it is enqueued, and recorded with the run that follows."""
 
 from __future__ import annotations
 
-import random
 from typing import NamedTuple
 
 from crossply.compose.object_metadata import (
@@ -17,7 +13,6 @@ from crossply.compose.object_metadata import (
 from crossply.control.composites.composite_writes import FINALIZER
 from crossply.runs.capture import generation_of
 from crossply.values import Object
-from crossply.values.durations import parse_duration
 
 CHANGED = "composite resource changed"
 FUNCTION_CHANGED = "function of the pipeline changed"
@@ -29,8 +24,6 @@ _MOST = 8
 _REQUESTED = "crossplane.io/reconcile-requested-at"
 
 Key = tuple[str, str]
-_POLL = "crossplane.io/poll-interval"
-_JITTER = 0.1
 
 
 class _LastRun(NamedTuple):
@@ -101,17 +94,3 @@ def _own_changes(last: _LastRun, now: _LastRun) -> list[str]:
     if now.request != last.request:
         reasons.append("requested by annotation")
     return reasons
-
-
-def poll_interval(xr: Object, shortest: float) -> float | None:
-    """The seconds that its own annotation asks for; None where it asks for nothing sensible."""
-    try:
-        seconds = parse_duration(annotations_of(xr).get(_POLL, "")) / 1e9
-    except ValueError:
-        return None
-    return max(seconds, shortest) if seconds > 0 else None
-
-
-def spread(seconds: float) -> float:
-    """About as many seconds, so that composite resources that started together do not stay in step."""
-    return seconds * (1 + _JITTER * (2 * random.random() - 1))

@@ -53,12 +53,11 @@ from crossply.control.composites.composite_writes import (
 )
 from crossply.control.composites.composition_selection import Compositions
 from crossply.control.composites.connection_secrets import UnreportedPublications, find_secret, publish
+from crossply.control.composites.polling import poll_interval, spread
 from crossply.control.composites.reconcile_reasons import (
     FUNCTION_CHANGED,
     STARTED,
     Triggers,
-    poll_interval,
-    spread,
 )
 from crossply.control.composites.run_deadline import RunGuard
 from crossply.control.composites.service_account import explain_refusal

@@ -19,9 +19,10 @@ from crossply.control.definitions.defined_kinds import (
     is_established,
     is_served_for,
 )
+from crossply.control.definitions.definition_conditions import ESTABLISHED, PROTECTED, TERMINATING
 from crossply.control.definitions.kind_roles import Granted, KindRoles
 from crossply.control.definitions.protected_crds import ProtectedKind, why_protected
-from crossply.control.kinds import DEFINITION, ESTABLISHED, PROTECTED, TERMINATING
+from crossply.control.kinds import DEFINITION
 from crossply.kinds.definition import Definition, parse_definition
 from crossply.kube.controller import Waiting
 from crossply.kube.core_kinds import CRD

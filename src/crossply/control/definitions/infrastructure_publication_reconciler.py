@@ -21,9 +21,10 @@ from crossply.control.definitions.defined_kinds import (
     is_established,
     is_served_for,
 )
+from crossply.control.definitions.definition_conditions import OFFERED, REDACTED
 from crossply.control.definitions.kind_roles import Granted, KindRoles
 from crossply.control.definitions.protected_crds import ProtectedKind, why_protected
-from crossply.control.kinds import INFRASTRUCTURE_DEFINITION, OFFERED, PUBLICATION, REDACTED
+from crossply.control.kinds import INFRASTRUCTURE_DEFINITION, PUBLICATION
 from crossply.errors import CrossplyError
 from crossply.kinds.application_and_infrastructure_definitions import parse_publication
 from crossply.kinds.definition import Definition, parse_definition, published

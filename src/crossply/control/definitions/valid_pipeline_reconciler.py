@@ -12,7 +12,8 @@ import orjson
 from crossply.compose.conditions import SYNCED, with_conditions
 from crossply.compose.events import WARNING, Event, StatusCondition
 from crossply.control.controller_context import Plane
-from crossply.control.kinds import REVISION, VALID_PIPELINE
+from crossply.control.definitions.definition_conditions import VALID_PIPELINE
+from crossply.control.kinds import REVISION
 from crossply.kinds.composition_revision import COMPOSITION_NAME, parse_pipeline
 from crossply.kinds.fields import KindError
 from crossply.values import Object
