@@ -21,10 +21,10 @@ from crossply.control.claims.sync import reference_to_claim
 from crossply.control.composites.composite_writes import FINALIZER
 from crossply.errors import CrossplyError
 from crossply.testing.reconcile_rounds import CaseReconciler, CompositionUnderTest, InitialState
+from tests.support.control.controller_reconcile import Done, run_controller
 from tests.support.control.planned_reconcile import plan_rounds, run_plan
 from tests.support.control.reconcile_scenarios import (
     Calls,
-    Done,
     Scenario,
     claim,
     claimed_scenarios,
@@ -37,7 +37,6 @@ from tests.support.control.reconcile_scenarios import (
     objects_of,
     prepared_composition,
     required,
-    run_controller,
     scenarios,
 )
 from tests.support.control.sent_requests import as_data, without_references, without_versions

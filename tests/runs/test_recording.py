@@ -18,7 +18,8 @@ from crossply.runs.model import COMPOSED, FAILED, Run, World
 from crossply.runs.recorder import RunRecorder
 from crossply.runs.redaction import Redactor
 from crossply.runs.sqlite_run_store import IN_MEMORY, RunStore
-from tests.support.control.reconcile_scenarios import Scenario, StepScript, run_controller, scenarios
+from tests.support.control.controller_reconcile import run_controller
+from tests.support.control.reconcile_scenarios import Scenario, StepScript, scenarios
 
 NEW = Scenario(
     is_legacy=False,

@@ -25,6 +25,7 @@ from crossply.kube.failures import Conflict
 from crossply.kube.kind import Kind
 from crossply.kube.shared_informers import SharedInformers
 from crossply.values import Object
+from tests.support.control.controller_reconcile import plane_of
 from tests.support.control.planned_reconcile import planned_client
 from tests.support.control.reconcile_scenarios import (
     CLAIM,
@@ -35,7 +36,6 @@ from tests.support.control.reconcile_scenarios import (
     claimed_scenarios,
     composite_kind,
     objects_of,
-    plane_of,
     xrd,
 )
 from tests.support.in_memory_api import InMemoryApi, InMemoryInformers, Recorded

@@ -22,17 +22,16 @@ from crossply.kube.kind import Kind
 from crossply.kube.request_types import APPLY_PATCH, JSON_PATCH, Reply, Request
 from crossply.kube.transport import Transport
 from crossply.values import Object
+from tests.support.control.controller_reconcile import Done, plane_of
 from tests.support.control.reconcile_scenarios import (
     CLAIM,
     CONFIG_MAP,
     GADGET,
     Calls,
-    Done,
     Scenario,
     composite,
     composite_kind,
     objects_of,
-    plane_of,
     xrd,
 )
 from tests.support.in_memory_api import InMemoryApi, InMemoryInformers, Recorded

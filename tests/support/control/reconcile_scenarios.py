@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 from hypothesis import strategies as st
@@ -33,29 +33,10 @@ from crossply.compose.resource_names import child_name
 from crossply.compose.wire_codec import encode_request
 from crossply.control.claims.sync import FINALIZER as CLAIM_FINALIZER
 from crossply.control.claims.sync import reference_to_claim
-from crossply.control.composite_dependency_watches import Dependencies
-from crossply.control.composites.circuit_breaker import CircuitBreaker
-from crossply.control.composites.composed_store import ComposedStore
 from crossply.control.composites.composite_writes import FINALIZER
-from crossply.control.composites.composition_selection import Compositions
-from crossply.control.composites.reconciler import CompositeReconciler
-from crossply.control.controller_context import Plane
-from crossply.control.kinds import COMPOSITION, REVISION
-from crossply.errors import CrossplyError
 from crossply.kinds.composition import Step, parse_composition
-from crossply.kinds.definition import parse_definition
-from crossply.kube.core_kinds import SECRET
 from crossply.kube.kind import Kind
-from crossply.kube.shared_informers import SharedInformers
-from crossply.runs.recorder import RunRecorder
 from crossply.values import Object
-from tests.support.in_memory_api import (
-    Functions,
-    InMemoryApi,
-    InMemoryInformers,
-    Kinds,
-    Recorded,
-)
 
 CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps", True)
 GADGET = Kind("example.org", "v1", "Gadget", "gadgets", True)
@@ -75,7 +56,7 @@ class StepScript:
     result: str
     requires: str
     status: int | None
-    tells_claim: bool = False
+    addresses_claim: bool = False
     """Whether its condition and its result are for the claim, too."""
     details: str = ""
     """What it says to be connection details of the composite resource."""
@@ -165,82 +146,6 @@ deleted_scenarios = st.builds(
 )
 
 
-class Done(NamedTuple):
-    """What came of one reconcile."""
-
-    requests: list[bytes]
-    applied: list[Object]
-    deleted: list[str]
-    references: Any
-    status: Object | None
-    messages: set[str]
-    problem: str
-    told_claim: set[str]
-
-
-async def run_controller(
-    scenario: Scenario, runs: RunRecorder | None = None, api: InMemoryApi | None = None
-) -> Done:
-    calls, recorded = Calls(scenario), Recorded()
-    kind = composite_kind(scenario)
-    api = api or InMemoryApi(objects_of(scenario))
-    informers = InMemoryInformers(api)
-    plane: Any = plane_of(kind, api, informers, recorded, calls, runs)
-    reconciler = CompositeReconciler(
-        plane,
-        parse_definition(xrd(scenario)),
-        kind,
-        scenario.machinery,
-        Compositions(informers.acquire(COMPOSITION), informers.acquire(REVISION)),
-        ComposedStore(plane, kind, lambda *_: None),
-        informers.acquire(kind),
-        CircuitBreaker(),
-        lambda *_: None,
-    )
-    problem = ""
-    try:
-        await reconciler.reconcile(composite(scenario))
-    except CrossplyError as failure:
-        problem = str(failure)
-    xr = next(obj for obj in (api.objects | api.gone).values() if obj["kind"] == "XBucket")
-    saved = api.saved[-1] if api.saved else {}
-    references = (saved if scenario.is_legacy else saved.get("crossplane") or {}).get("resourceRefs")
-    return Done(
-        calls.sent,
-        api.applied,
-        api.deleted,
-        references,
-        xr.get("status"),
-        recorded.messages("XBucket"),
-        problem,
-        recorded.messages("Bucket"),
-    )
-
-
-def plane_of(
-    kind: Kind,
-    client: Any,
-    informers: InMemoryInformers | SharedInformers,
-    recorded: Recorded,
-    calls: Calls,
-    runs: RunRecorder | None = None,
-) -> Plane:
-    """What the controllers of a kind of composite resource share, with one client for everything."""
-    return Plane(
-        client,
-        client,
-        client,
-        Kinds(CONFIG_MAP, GADGET, CLAIM, SECRET, kind),  # type: ignore[arg-type]
-        informers,  # type: ignore[arg-type]
-        recorded,  # type: ignore[arg-type]
-        Dependencies(informers),  # type: ignore[arg-type]
-        None,  # type: ignore[arg-type]
-        functions=Functions(calls),  # type: ignore[arg-type]
-        now=lambda: NOW,
-        runs=runs,
-    )
-
-
 def composite_kind(scenario: Scenario) -> Kind:
     return Kind("example.org", "v1", "XBucket", "xbuckets", not scenario.is_legacy)
 
@@ -281,7 +186,7 @@ class Calls:
     def __call__(self, step: Step, request: Request) -> Response:
         self.sent.append(encode_request(request))
         script = self._scripts[step.name]
-        target = TARGET_COMPOSITE_AND_CLAIM if script.tells_claim else None
+        target = TARGET_COMPOSITE_AND_CLAIM if script.addresses_claim else None
         if script.result == "fatal":
             return respond(request, results=(Result(SEVERITY_FATAL, "broken", target=target),))
         resources = {n: r for n, r in request.desired.resources.items() if n not in script.drops}
